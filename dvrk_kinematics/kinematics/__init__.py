@@ -1,0 +1,1 @@
+"""Forward, inverse and differential kinematics of every arm."""

@@ -1,0 +1,135 @@
+"""Joint limits: which joint is outside, by how much, and how far the rest is from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.errors import InvalidInput, LimitViolation
+from dvrk_kinematics.kinematics.result import Violation
+
+__all__ = ["LIMIT_TOLERANCE", "JointLimits"]
+
+FloatArray = npt.NDArray[np.float64]
+
+LIMIT_TOLERANCE = 1e-9
+"""Rounding that is no violation (rad, m): a solver sets such a value onto its limit."""
+
+
+class JointLimits:
+    """Lower and upper limits of an arm's joints (rad, m); immutable.
+
+    Args:
+        names: The joints, in the order of the chain.
+        lower: Smallest values allowed, shape (n,).
+        upper: Largest values allowed, shape (n,).
+
+    Raises:
+        InvalidInput: Lengths differ, a limit is NaN, or a lower limit is above its upper one.
+    """
+
+    __slots__ = ("_lower", "_names", "_pairs", "_upper")
+
+    def __init__(
+        self, names: Iterable[str], lower: Sequence[float], upper: Sequence[float]
+    ) -> None:
+        self._names = tuple(names)
+        self._lower = np.array(lower, dtype=np.float64)
+        self._upper = np.array(upper, dtype=np.float64)
+        count = len(self._names)
+        if self._lower.shape != (count,) or self._upper.shape != (count,):
+            shapes = f"{self._lower.shape} and {self._upper.shape}"
+            raise InvalidInput("limits", f"{count} joints, but bounds of shapes {shapes}")
+        for name, low, high in zip(self._names, self._lower, self._upper, strict=True):
+            if not low <= high:
+                raise InvalidInput("limits", f"{name}: lower {low} is not below upper {high}")
+        self._lower.setflags(write=False)
+        self._upper.setflags(write=False)
+        self._pairs = tuple(zip(self._lower.tolist(), self._upper.tolist(), strict=True))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The joints, in the order of the chain."""
+        return self._names
+
+    @property
+    def lower(self) -> FloatArray:
+        """Smallest values allowed (rad, m), shape (n,), read-only."""
+        return self._lower
+
+    @property
+    def upper(self) -> FloatArray:
+        """Largest values allowed (rad, m), shape (n,), read-only."""
+        return self._upper
+
+    @property
+    def pairs(self) -> tuple[tuple[float, float], ...]:
+        """(lower, upper) of each joint as plain floats, for scalar code."""
+        return self._pairs
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"JointLimits({self._names}, {self._lower.tolist()}, {self._upper.tolist()})"
+
+    def violations(self, q: Sequence[float] | FloatArray) -> tuple[Violation, ...]:
+        """Name every joint of ``q`` (rad, m; shape (n,)) that is outside its limits."""
+        found = []
+        for name, value, (low, high) in zip(self._names, q, self._pairs, strict=True):
+            if not low - LIMIT_TOLERANCE <= value <= high + LIMIT_TOLERANCE:
+                found.append(Violation(name, float(value), low, high))
+        return tuple(found)
+
+    def check(self, q: Sequence[float] | FloatArray) -> None:
+        """Raise for the first joint of ``q`` (rad, m; shape (n,)) outside its limits.
+
+        Raises:
+            LimitViolation: With the joint, its value and its bounds.
+        """
+        found = self.violations(q)
+        if found:
+            raise LimitViolation(*found[0])
+
+    def contains(self, q: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which rows of ``q``, shape (..., n), are inside all limits."""
+        inside = (q >= self._lower - LIMIT_TOLERANCE) & (q <= self._upper + LIMIT_TOLERANCE)
+        return np.asarray(inside.all(axis=-1))
+
+    def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:
+        """Give one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
+        mask = np.zeros(len(q), dtype=np.uint32)
+        for i, (low, high) in enumerate(self._pairs):
+            value = q[:, i]
+            outside = (value < low - LIMIT_TOLERANCE) | (value > high + LIMIT_TOLERANCE)
+            mask |= outside.astype(np.uint32) << np.uint32(i)
+        return mask
+
+    def excess(self, q: FloatArray) -> FloatArray:
+        """Give how far each joint of ``q``, shape (..., n), is outside (rad, m); 0 inside."""
+        return np.asarray(np.maximum(np.maximum(self._lower - q, q - self._upper), 0.0))
+
+    def clamp(self, q: FloatArray) -> FloatArray:
+        """Move each joint of ``q``, shape (..., n), to the nearest value inside its limits."""
+        return np.asarray(np.minimum(np.maximum(q, self._lower), self._upper))
+
+    def margin(self, q: FloatArray) -> FloatArray:
+        """Give the distance to the nearest limit as a fraction of that joint's range.
+
+        0.5 is the middle of every range, 0 is on a limit, negative is outside. A joint without a
+        range (equal limits) or without a limit on one side does not count.
+
+        Args:
+            q: Joint positions (rad, m), shape (..., n).
+
+        Returns:
+            The smallest fraction over the joints, shape (...).
+        """
+        span = self._upper - self._lower
+        counts = (span > 0.0) & np.isfinite(span)
+        if not counts.any():
+            return np.full(np.shape(q)[:-1], 0.5)
+        near = np.minimum(q - self._lower, self._upper - q)[..., counts]
+        return np.asarray((near / span[counts]).min(axis=-1))

@@ -1,0 +1,147 @@
+"""What an inverse-kinematics solver is asked for and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "BatchIkResult",
+    "IkPolicy",
+    "IkResult",
+    "IkSolver",
+    "IkStatus",
+    "Violation",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class IkStatus(IntEnum):
+    """Outcome of one pose; the numbers are those of ``SolveIk.srv``."""
+
+    OK = 0
+    """Solved inside the joint limits."""
+    OUTSIDE_LIMITS = 1
+    """Solved, but at least one joint is outside its limits."""
+    UNREACHABLE = 2
+    """No joint positions give this pose; the errors tell how far the best ones miss."""
+    POSITION_UNREACHABLE = 3
+    """Position-first: not even the position is reachable inside the limits."""
+    NOT_CONVERGED = 4
+    """The iteration ended before it met its tolerance."""
+    INVALID_INPUT = 5
+    """The pose is no pose (NaN, infinity, not a rigid transform); its joints are NaN."""
+
+
+class IkPolicy(str, Enum):
+    """What to give up when a pose is outside the joint limits."""
+
+    EXACT = "exact"
+    """Nothing: the exact solution is returned and the violated joints are named."""
+    POSITION_FIRST = "position_first"
+    """The orientation: the position stays exact, the orientation comes as near as limits allow."""
+
+
+class Violation(NamedTuple):
+    """A joint outside its limits (rad or m)."""
+
+    joint: str
+    value: float
+    lower: float
+    upper: float
+
+
+class IkResult(NamedTuple):
+    """Joint positions for one pose.
+
+    Attributes:
+        q: Joint positions (rad, m), shape (n,), read-only.
+        status: What they are worth.
+        violations: The joints outside their limits, in the order of the chain.
+        position_error: Distance between the tip asked for and the tip reached (m).
+        rotation_error: Angle between the orientation asked for and the one reached (rad).
+    """
+
+    q: FloatArray
+    status: IkStatus
+    violations: tuple[Violation, ...] = ()
+    position_error: float = 0.0
+    rotation_error: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pose is solved inside the limits."""
+        return self.status == 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchIkResult:
+    """Joint positions for N poses, one row a pose; no row is ever left out.
+
+    Attributes:
+        q: Joint positions (rad, m), shape (N, n); NaN where the pose was no pose.
+        status: :class:`IkStatus` of each row, shape (N,), uint8.
+        violations: Bit masks, shape (N,), uint32: bit i is set if joint i is outside its limits.
+        position_error: Distances between tips asked for and reached (m), shape (N,).
+        rotation_error: Angles between orientations asked for and reached (rad), shape (N,).
+    """
+
+    q: FloatArray
+    status: npt.NDArray[np.uint8]
+    violations: npt.NDArray[np.uint32]
+    position_error: FloatArray
+    rotation_error: FloatArray
+
+    @property
+    def ok(self) -> npt.NDArray[np.bool_]:
+        """Which poses are solved inside the limits, shape (N,)."""
+        return np.equal(self.status, IkStatus.OK)
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @staticmethod
+    def empty(count: int, joints: int) -> BatchIkResult:
+        """Make the arrays for ``count`` poses: every row invalid until a solver fills it."""
+        return BatchIkResult(
+            q=np.full((count, joints), np.nan),
+            status=np.full(count, IkStatus.INVALID_INPUT, dtype=np.uint8),
+            violations=np.zeros(count, dtype=np.uint32),
+            position_error=np.full(count, np.nan),
+            rotation_error=np.full(count, np.nan),
+        )
+
+
+class IkSolver(Protocol):
+    """Inverse kinematics of one arm.
+
+    Poses are base to tip, the instrument's tip offset included, and already checked: finite
+    and rigid. A seed is a set of joint positions to stay near.
+    """
+
+    def solve(self, T: FloatArray, seed: Sequence[float] | None, policy: IkPolicy) -> IkResult:
+        """Solve one pose, shape (4, 4)."""
+        ...
+
+    def solve_batch(
+        self,
+        T: FloatArray,
+        seed: FloatArray | None,
+        policy: IkPolicy,
+        good: npt.NDArray[np.bool_] | None = None,
+    ) -> BatchIkResult:
+        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid.
+
+        The seed is one for all, shape (n,), or one a pose, shape (N, n).
+        """
+        ...
+
+    def solve_all(self, T: FloatArray) -> list[IkResult]:
+        """Give every solution of one pose, inside the limits or not."""
+        ...
