@@ -1,0 +1,1 @@
+"""Rotations, poses, screws and angles. Depends on numpy alone."""

@@ -1,0 +1,1 @@
+"""Arms and instruments as data: frozen records read from config/models/*.yaml."""
