@@ -167,6 +167,7 @@ class InstrumentModel:
         chain: Its rows, continuing the arm's table.
         T_tip_offset: From the last row's frame to the controller's tip, shape (4, 4).
         jaw: The jaw, None for an instrument without.
+        T_jaw: From the last row's frame to where the jaw halves turn about z, shape (4, 4).
         jaw_length: From the tip that the controller reports to the end of the jaws (m).
         coupling: Discs to (roll, wrist pitch, wrist yaw, jaw), shape (4, 4); None if unknown.
         ik: Key of the closed-form solver that fits its wrist.
@@ -179,6 +180,7 @@ class InstrumentModel:
     chain: tuple[DhRow, ...]
     T_tip_offset: Array
     jaw: JointModel | None
+    T_jaw: Array
     jaw_length: float
     coupling: Array | None
     ik: str

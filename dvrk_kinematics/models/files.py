@@ -1,0 +1,99 @@
+"""Where the model files are: in a source tree, an installed share folder or an overlay."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from dvrk_kinematics.errors import ModelError, UnknownName
+from dvrk_kinematics.models.reader import Node, read_yaml
+
+__all__ = ["INSTRUMENTS_FILE", "arm_names", "find_models_dir", "read_arm_file", "read_cached"]
+
+INSTRUMENTS_FILE = "instruments.yaml"
+_SHARE = Path("share") / "dvrk_kinematics" / "config" / "models"
+_DEFAULT_GENERATION = "Classic"
+
+
+def _candidates() -> Iterator[Path]:
+    package = Path(__file__).resolve().parent.parent
+    yield package.parent / "config" / "models"
+    # An installed package lies some folders below its prefix; how many depends on the system.
+    for parent in package.parents:
+        yield parent / _SHARE
+    yield Path(sys.prefix) / _SHARE
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if prefix:
+            yield Path(prefix) / _SHARE
+
+
+@lru_cache(maxsize=1)
+def find_models_dir() -> Path:
+    """The folder that holds the model files.
+
+    Looks next to the package, then in share/ of the prefixes above it, of the interpreter and of
+    AMENT_PREFIX_PATH.
+
+    Raises:
+        ModelError: If none of them holds the instruments; names the folders looked at.
+    """
+    looked = []
+    for folder in _candidates():
+        if (folder / INSTRUMENTS_FILE).is_file():
+            return folder
+        looked.append(str(folder))
+    raise ModelError("config/models", f"not found; looked in {', '.join(dict.fromkeys(looked))}")
+
+
+@lru_cache(maxsize=64)
+def read_cached(path: Path) -> Node:
+    """Reads a model file once per process."""
+    return read_yaml(path)
+
+
+def _files(folder: Path) -> dict[tuple[str, str], Path]:
+    """Files by (NAME, GENERATION) in upper case, which their names say: psm.yaml, psm_si.yaml."""
+    found = {}
+    for path in sorted(folder.glob("*.yaml")):
+        stem = path.stem.upper()
+        if path.name == INSTRUMENTS_FILE:
+            continue
+        if stem.endswith("_SI"):
+            found[stem[: -len("_SI")], "SI"] = path
+        else:
+            found[stem, _DEFAULT_GENERATION.upper()] = path
+    return found
+
+
+def arm_names(
+    generation: str = _DEFAULT_GENERATION, folder: Path | None = None
+) -> tuple[str, ...]:
+    """Names of the arms of a generation, as load_arm takes them."""
+    files = _files(folder or find_models_dir())
+    return tuple(name for name, made in files if made == generation.upper())
+
+
+def read_arm_file(name: str, generation: str, folder: Path | None = None) -> Node:
+    """Reads the file of an arm.
+
+    Args:
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case.
+        generation: "Classic" or "Si", in any case.
+        folder: Where the files are; the project's own by default.
+
+    Raises:
+        UnknownName: If there is no such arm or generation; lists those that exist.
+        ModelError: If the file cannot be used.
+    """
+    name, generation = str(name), str(generation)
+    files = _files(folder or find_models_dir())
+    path = files.get((name.upper(), generation.upper()))
+    if path is not None:
+        return read_cached(path)
+    generations = [made.capitalize() for arm, made in files if arm == name.upper()]
+    if generations:
+        raise UnknownName(f"generation of {name.upper()}", generation, generations)
+    raise UnknownName("arm", name, dict.fromkeys(arm for arm, _ in files))

@@ -1,0 +1,106 @@
+"""Instruments: found by number or name, read from instruments.yaml."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.models.reader import Node, merge
+from dvrk_kinematics.models.rows import read_chain, read_joint, read_joints
+from dvrk_kinematics.models.schema import InstrumentModel
+
+__all__ = ["find_instrument", "instrument_names", "read_instrument"]
+
+_REQUIRED = ("generation", "ik", "joints", "chain", "tip", "jaw_length")
+_OPTIONAL = ("like", "jaw", "jaw_origin", "coupling")
+_NUMBER = re.compile(r"_(\d{6}(?:_[A-Z]+)?)$")
+
+
+def instrument_names(file: Node) -> tuple[str, ...]:
+    """The full names of all instruments, in the order of the file."""
+    return tuple(file["instruments"].mapping())
+
+
+def find_instrument(file: Node, name: str) -> str:
+    """The full name of an instrument given by number or name, in any case.
+
+    Raises:
+        UnknownName: If there is none; lists the names that exist.
+    """
+    wanted = str(name).upper()
+    for full in instrument_names(file):
+        match = _NUMBER.search(full)
+        if full.upper() == wanted or (match and match.group(1) == wanted):
+            return full
+    raise UnknownName("instrument", str(name), instrument_names(file))
+
+
+def _resolve(file: Node, entry: Node, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An entry laid over what it is like, and that over what it is like in turn."""
+    value = entry.mapping()
+    if "like" not in value:
+        return value
+    like = entry["like"].text()
+    if like in seen:
+        raise entry["like"].error(f"goes in a circle: {' -> '.join((*seen, like))}")
+    for group in ("families", "instruments"):
+        if like in file[group].mapping():
+            return merge(_resolve(file, file[group][like], (*seen, like)), value)
+    known = [*file["families"].mapping(), *file["instruments"].mapping()]
+    raise entry["like"].error(f"unknown {like!r}; valid: {', '.join(known)}")
+
+
+def _read_coupling(file: Node, node: Node) -> Array | None:
+    if "coupling" not in node:
+        return None
+    name = node["coupling"].text()
+    couplings = file["couplings"]
+    if name not in couplings:
+        raise node["coupling"].error(
+            f"unknown coupling {name!r}; valid: {', '.join(couplings.mapping())}"
+        )
+    return couplings[name].matrix(4, 4)
+
+
+def read_instrument(file: Node, name: str, generation: str, mounted_on: str) -> InstrumentModel:
+    """Reads one instrument.
+
+    Args:
+        file: The whole of instruments.yaml.
+        name: Number or full name, in any case.
+        generation: Generation of the arm it is mounted on.
+        mounted_on: Name of that arm, for the error.
+
+    Raises:
+        UnknownName: If there is no such instrument.
+        InvalidInput: If it is made for another generation.
+        ModelError: If its entry is wrong.
+    """
+    file.keys(("couplings", "families", "instruments"))
+    full = find_instrument(file, name)
+    entry = file["instruments"][full]
+    node = Node(_resolve(file, entry), entry.file, entry.place)
+    node.keys(_REQUIRED, _OPTIONAL)
+    made_for = node["generation"].text()
+    if made_for != generation:
+        raise InvalidInput(
+            "instrument", f"{full} fits the {made_for} {mounted_on}, not the {generation} one"
+        )
+    joints = read_joints(node["joints"])
+    number = _NUMBER.search(full)
+    has_jaw = "jaw" in node
+    return InstrumentModel(
+        name=full,
+        number=number.group(1) if number else "",
+        joints=joints,
+        chain=read_chain(node["chain"], joints),
+        T_tip_offset=node["tip"].pose(),
+        jaw=read_joint("jaw", node["jaw"]) if has_jaw else None,
+        T_jaw=node["jaw_origin"].pose() if has_jaw else node["tip"].pose(),
+        jaw_length=node["jaw_length"].number(),
+        coupling=_read_coupling(file, node),
+        ik=node["ik"].text(),
+        source=f"{entry.file}: {full}",
+    )

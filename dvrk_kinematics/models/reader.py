@@ -1,0 +1,191 @@
+"""Strict reading of model files: every complaint names the file and the place in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.geometry import so3
+from dvrk_kinematics.geometry.arrays import Array, frozen
+
+__all__ = ["Node", "merge", "read_yaml"]
+
+_BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _UniqueKeyLoader(_BaseLoader):  # type: ignore[misc]
+    """A safe YAML loader that refuses a key given twice, which YAML itself lets pass."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key_node, _ in node.value:
+            key = str(key_node.value)
+            if key in seen:
+                line = key_node.start_mark.line + 1
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"line {line}: key {key!r} is given twice"
+                )
+            seen.add(key)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+def read_yaml(path: Path) -> Node:
+    """Reads a YAML file.
+
+    Raises:
+        ModelError: If it cannot be read, is no YAML, gives a key twice or is no mapping.
+    """
+    try:
+        with path.open(encoding="utf-8") as stream:
+            data = yaml.load(stream, Loader=_UniqueKeyLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(str(path), f"cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise ModelError(str(path), f"is no valid YAML: {error}") from error
+    node = Node(data, path.name, "")
+    node.mapping()
+    return node
+
+
+def merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+    """Lays one mapping over another: mappings key by key, anything else is replaced."""
+    result = dict(base)
+    for key, value in override.items():
+        old = result.get(key)
+        both = isinstance(old, dict) and isinstance(value, dict)
+        result[key] = merge(old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+class Node:
+    """One value of a model file, together with its place.
+
+    Args:
+        value: What YAML read there.
+        file: Name of the file.
+        place: Path of keys, such as ``joints.yaw.lower``; empty for the whole file.
+    """
+
+    __slots__ = ("file", "place", "value")
+
+    def __init__(self, value: Any, file: str, place: str) -> None:
+        self.value = value
+        self.file = file
+        self.place = place
+
+    def error(self, reason: str) -> ModelError:
+        """An error about this place, to be raised."""
+        source = f"{self.file}: {self.place}" if self.place else self.file
+        return ModelError(source, reason)
+
+    def _child(self, key: str, value: Any) -> Node:
+        return Node(value, self.file, f"{self.place}.{key}" if self.place else key)
+
+    def mapping(self) -> dict[str, Any]:
+        """The value as a mapping with text keys."""
+        if not isinstance(self.value, dict):
+            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+        for key in self.value:
+            if not isinstance(key, str):
+                raise self.error(f"key {key!r} must be text")
+        return self.value
+
+    def keys(self, required: Collection[str], optional: Collection[str] = ()) -> None:
+        """Refuses missing and unknown keys."""
+        present = self.mapping().keys()
+        missing = [key for key in required if key not in present]
+        if missing:
+            raise self.error(f"missing: {', '.join(missing)}")
+        allowed = {*required, *optional}
+        unknown = [key for key in present if key not in allowed]
+        if unknown:
+            raise self.error(
+                f"unknown: {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}"
+            )
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """The entries of a mapping, in the order of the file."""
+        for key, value in self.mapping().items():
+            yield key, self._child(key, value)
+
+    def elements(self) -> list[Node]:
+        """The entries of a list."""
+        if not isinstance(self.value, list):
+            raise self.error(f"must be a list, is {_kind(self.value)}")
+        return [self._child(str(i), value) for i, value in enumerate(self.value)]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.mapping()
+
+    def __getitem__(self, key: str) -> Node:
+        value = self.mapping()
+        if key not in value:
+            raise self.error(f"missing: {key}")
+        return self._child(key, value[key])
+
+    def number(self) -> float:
+        """The value as a finite number; text is refused, 1e-7 too, which YAML reads as text."""
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
+            hint = " (write 1.0e-7, not 1e-7)" if _looks_like_number(self.value) else ""
+            raise self.error(f"must be a number, is {_kind(self.value)} {self.value!r}{hint}")
+        if not np.isfinite(self.value):
+            raise self.error(f"must be finite, is {self.value}")
+        return float(self.value)
+
+    def text(self) -> str:
+        """The value as text."""
+        if not isinstance(self.value, str):
+            raise self.error(f"must be text, is {_kind(self.value)} {self.value!r}")
+        return self.value
+
+    def flag(self) -> bool:
+        """The value as true or false."""
+        if not isinstance(self.value, bool):
+            raise self.error(f"must be true or false, is {self.value!r}")
+        return self.value
+
+    def numbers(self, count: int) -> list[float]:
+        """The value as a list of so many numbers."""
+        elements = self.elements()
+        if len(elements) != count:
+            raise self.error(f"needs {count} numbers, has {len(elements)}")
+        return [element.number() for element in elements]
+
+    def matrix(self, rows: int, columns: int) -> Array:
+        """The value as a matrix, row by row; read-only."""
+        elements = self.elements()
+        if len(elements) != rows:
+            raise self.error(f"needs {rows} rows, has {len(elements)}")
+        return frozen([element.numbers(columns) for element in elements])
+
+    def pose(self) -> Array:
+        """The value as ``{translation: [x, y, z], rotation: 3 rows}``; (4, 4), read-only."""
+        self.keys(("translation", "rotation"))
+        T = np.eye(4)
+        T[:3, :3] = self["rotation"].matrix(3, 3)
+        T[:3, 3] = self["translation"].numbers(3)
+        off = float(so3.deviation(T[:3, :3]))
+        if off > 1e-12:
+            raise self["rotation"].error(f"is no rotation: |R^T R - I| is {off:.3g}")
+        return frozen(T)
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value"}
+    return "empty" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _looks_like_number(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
