@@ -1,0 +1,123 @@
+"""The commands of ./dvrk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from bootstrap.checks import run_checks
+from bootstrap.clone import Clone, detect_ros
+from bootstrap.environment import ensure_venv
+from bootstrap.interfaces import ensure_interfaces
+from bootstrap.problems import Problem
+from bootstrap.process_environ import make_environ
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+_HELP = """\
+usage: ./dvrk COMMAND [ARGUMENT ...]
+
+  test [ARGUMENT ...]      lint, types and all tests, as CI runs them; with arguments, pytest alone with these
+  bench [NAME [...]]       the side-by-side figures: {benches}; all without a name
+  python [ARGUMENT ...]    the environment's interpreter, with ROS 2 and this package
+  help                     this text
+
+Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a real ROS 2
+inside the clone (.venv and .dvrk, about 700 MB, a few minutes); later starts take a moment."""
+
+
+def main() -> int:
+    """Run one command; problems are one sentence and exit code 1."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    command, *arguments = sys.argv[1:] or ["help"]
+    try:
+        return _find(command)(arguments)
+    except Problem as problem:
+        print(f"dvrk: {problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        print("dvrk: the disk is full; free about 1.5 GB and start again", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ndvrk: interrupted; the next start continues from a safe point", file=sys.stderr)
+        return 130
+
+
+def _find(command: str) -> Callable[[list[str]], int]:
+    commands = {
+        "test": _test,
+        "bench": _bench,
+        "python": _python,
+        "help": _help,
+        "-h": _help,
+        "--help": _help,
+    }
+    if command not in commands:
+        names = ", ".join(name for name in commands if not name.startswith("-"))
+        raise Problem(f"unknown command {command!r}; there are: {names}")
+    return commands[command]
+
+
+def _help(_: list[str]) -> int:
+    print(_HELP.format(benches=", ".join(_benches())))
+    return 0
+
+
+def _python(arguments: list[str]) -> int:
+    interpreter, environ = _prepare()
+    _become([str(interpreter), *arguments], environ)
+
+
+def _test(arguments: list[str]) -> int:
+    interpreter, environ = _prepare("test")
+    return run_checks(_ROOT, interpreter, environ, arguments)
+
+
+def _bench(arguments: list[str]) -> int:
+    known = _benches()
+    names, rest = (arguments[:1], arguments[1:]) if arguments else (known, [])
+    if names[0] not in known:
+        raise Problem(f"unknown benchmark {names[0]!r}; there are: {', '.join(known)}")
+    worst = 0
+    for name in names:
+        has_extra = (_ROOT / "requirements" / f"bench-{name}.txt").exists()
+        interpreter, environ = _prepare(*([f"bench-{name}"] if has_extra else []))
+        command = [str(interpreter), "-m", f"bench.{name}", *rest]
+        worst = max(worst, os.spawnve(os.P_WAIT, command[0], command, environ))
+    return worst
+
+
+def _benches() -> list[str]:
+    return sorted(file.stem for file in (_ROOT / "bench").glob("[a-z]*.py"))
+
+
+def _prepare(*extras: str) -> tuple[Path, dict[str, str]]:
+    """The interpreter for a command and its environment, made if need be."""
+    clone = Clone(_ROOT, detect_ros(os.environ))
+    interpreter = Path(sys.executable)
+    if clone.uses_wheels or extras:
+        interpreter = ensure_venv(clone, extras)
+    prefixes = ensure_interfaces(clone)
+    return interpreter, make_environ(clone, prefixes, os.environ)
+
+
+def _become(command: list[str], environ: dict[str, str]) -> NoReturn:
+    """Replace this process, so that signals and the exit code are the command's own."""
+    sys.stdout.flush()
+    os.execve(command[0], command, environ)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

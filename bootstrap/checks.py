@@ -1,0 +1,58 @@
+"""What ./dvrk test runs: lint, types, tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["run_checks"]
+
+
+def run_checks(root: Path, python: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Run every check, and say at the end which ones failed.
+
+    Args:
+        root: The clone.
+        python: Interpreter with the test tools.
+        environ: Environment with ROS 2.
+        arguments: If any, only pytest runs, with these.
+
+    Returns:
+        Exit code, 0 if all is well.
+    """
+    cache = root / ".dvrk" / "cache"
+    tools = {
+        **environ,
+        # Message setters check their types, so that a wrong one fails in a test and not on the robot.
+        "ROS_PYTHON_CHECK_FIELDS": "1",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis"),
+        "MYPY_CACHE_DIR": str(cache / "mypy"),
+        "RUFF_CACHE_DIR": str(cache / "ruff"),
+    }
+    module = [str(python), "-m"]
+    pytest = [*module, "pytest", "-o", f"cache_dir={cache / 'pytest'}", *arguments]
+    if arguments:
+        return subprocess.run(pytest, cwd=root, env=tools, check=False).returncode
+    checks = {
+        "lint": [*module, "ruff", "check", "."],
+        "format": [*module, "ruff", "format", "--check", "."],
+        "types": [*module, "mypy"],
+        "tests": pytest,
+    }
+    failed = [name for name, command in checks.items() if not _passes(name, command, root, tools)]
+    if failed:
+        print(f"dvrk test: failed: {', '.join(failed)}", file=sys.stderr)
+        return 1
+    print(f"dvrk test: {', '.join(checks)} all passed", file=sys.stderr)
+    return 0
+
+
+def _passes(name: str, command: Sequence[str], root: Path, environ: Mapping[str, str]) -> bool:
+    print(f"dvrk test: {name}", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    code = subprocess.run(command, cwd=root, env=dict(environ), check=False).returncode
+    print(f"dvrk test: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    return code == 0

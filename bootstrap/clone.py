@@ -1,0 +1,87 @@
+"""Where things lie in a clone, and which ROS 2 is used there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootstrap.problems import Problem
+
+__all__ = ["WHEELS", "Clone", "detect_ros"]
+
+WHEELS = "wheels"
+"""Flavour of a machine without ROS 2: everything comes from PyPI's wheels."""
+
+_TOO_OLD = ("foxy", "galactic", "humble", "iron")
+
+
+@dataclass(frozen=True)
+class Clone:
+    """Paths of one clone.
+
+    Attributes:
+        root: Folder of the clone.
+        flavour: WHEELS, or the name of the ROS 2 distribution that is sourced.
+    """
+
+    root: Path
+    flavour: str
+
+    @property
+    def uses_wheels(self) -> bool:
+        """Whether ROS 2 comes from PyPI."""
+        return self.flavour == WHEELS
+
+    @property
+    def work(self) -> Path:
+        """Folder of everything that is made and can be thrown away, ignored by git."""
+        return self.root / ".dvrk"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the logs of steps and nodes."""
+        return self.work / "log"
+
+    @property
+    def venv(self) -> Path:
+        """The virtual environment of this flavour."""
+        return self.root / ".venv" if self.uses_wheels else self.work / self.flavour / "venv"
+
+    @property
+    def interfaces(self) -> Path:
+        """Folder in which the interface packages of this flavour are built and installed."""
+        return self.work / self.flavour / "interfaces"
+
+    def requirements(self, purpose: str) -> Path:
+        """The requirements file of a purpose."""
+        return self.root / "requirements" / f"{purpose}.txt"
+
+
+def detect_ros(environ: Mapping[str, str]) -> str:
+    """Tell which ROS 2 the shell has sourced.
+
+    Args:
+        environ: The environment. DVRK_ROS marks one that ./dvrk itself has made.
+
+    Returns:
+        The distribution's name, or WHEELS if none is sourced.
+
+    Raises:
+        Problem: If the sourced distribution is too old.
+    """
+    distro = environ.get("ROS_DISTRO", "")
+    if environ.get("DVRK_ROS") == WHEELS or not distro or not _has_rclpy(environ):
+        return WHEELS
+    if distro in _TOO_OLD:
+        raise Problem(
+            f"ROS 2 {distro} is sourced, but Jazzy or newer is needed; "
+            "source a newer one, or start from a shell without ROS 2"
+        )
+    return distro
+
+
+def _has_rclpy(environ: Mapping[str, str]) -> bool:
+    prefixes = environ.get("AMENT_PREFIX_PATH", "").split(":")
+    index = Path("share/ament_index/resource_index/packages/rclpy")
+    return any(prefix and (Path(prefix) / index).exists() for prefix in prefixes)

@@ -1,0 +1,115 @@
+"""Long steps with visible progress, a log each, and nothing left running."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bootstrap.problems import Problem, explain_log
+
+__all__ = ["run_step"]
+
+_QUIET_SECONDS = 15.0
+"""Where there is no terminal, a step says this often that it is alive."""
+
+
+def run_step(
+    title: str,
+    command: Sequence[str],
+    log: Path,
+    environ: Mapping[str, str],
+    cwd: Path,
+    lock: int,
+) -> None:
+    """Run one command, show that it goes on, and keep what it printed.
+
+    The command gets a process group of its own, so that interrupting ./dvrk ends its children too. It inherits
+    the lock: should ./dvrk be killed outright, no second one starts while the orphan still writes.
+
+    Args:
+        title: What the step does, as in "cannot {title}".
+        command: The command and its arguments.
+        log: File for its output.
+        environ: Its environment.
+        cwd: Its working folder.
+        lock: Descriptor of the lock that is held.
+
+    Raises:
+        Problem: If it fails; the text names the log.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    with log.open("w") as output:
+        output.write(f"$ {' '.join(command)}\n")
+        output.flush()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=dict(environ),
+            cwd=cwd,
+            start_new_session=True,
+            pass_fds=[lock],
+        )
+        try:
+            _watch(title, process, log, started)
+        finally:
+            _end(process)
+    if process.returncode != 0:
+        raise Problem(explain_log(title, log))
+    _show(f"{title}: {time.monotonic() - started:.0f} s", final=True)
+
+
+def _watch(title: str, process: subprocess.Popen[bytes], log: Path, started: float) -> None:
+    on_terminal = sys.stderr.isatty()
+    if not on_terminal:
+        _show(f"{title} ...", final=True)
+    spoken = started
+    while True:
+        try:
+            process.wait(0.2 if on_terminal else 1.0)
+            return
+        except subprocess.TimeoutExpired:
+            now = time.monotonic()
+        if on_terminal:
+            _show(f"{title}: {now - started:.0f} s  {_last_line(log)}", final=False)
+        elif now - spoken >= _QUIET_SECONDS:
+            spoken = now
+            _show(f"{title}: {now - started:.0f} s so far", final=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Stop whatever is left of a step's process group: politely, then for good."""
+    for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        if process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+
+
+def _last_line(log: Path) -> str:
+    with log.open("rb") as source:
+        source.seek(max(0, log.stat().st_size - 2000))
+        lines = source.read().decode(errors="replace").replace("\r", "\n").splitlines()
+    text = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+
+
+def _show(text: str, *, final: bool) -> None:
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write(f"\r\x1b[2K{f'dvrk: {text}'[: width - 1]}" + ("\n" if final else ""))
+    else:
+        sys.stderr.write(f"dvrk: {text}\n")
+    sys.stderr.flush()
