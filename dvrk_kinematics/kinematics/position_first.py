@@ -1,0 +1,129 @@
+"""Inverse kinematics of a PSM that keeps the position exact and gives up orientation only.
+
+For any roll and wrist pitch the insertion, yaw and pitch that put the tip in place follow in
+closed form, and the tip does not move with the wrist's yaw. So the position holds at every step
+of a search over the box of (q4, q5, q6) for the smallest rotation angle to the pose asked for: a
+damped Gauss-Newton method, started from every branch of the exact solution set into the box. The
+limits of q1, q2, q3 enter as stiff residuals, since these joints follow the wrist only slightly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.position_search import WristSearch
+from dvrk_kinematics.kinematics.psm_branches import all_branches
+from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows, origin_from_tip
+from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
+from dvrk_kinematics.kinematics.selection import Selector
+
+__all__ = ["PositionFirst"]
+
+FloatArray = npt.NDArray[np.float64]
+STARTS = 8
+POSITION_TOLERANCE_M = 1e-9
+"""A tip farther than this from the position asked for has not reached it."""
+CHUNK = 2048
+"""Poses searched at once, so that memory stays bounded."""
+EQUAL_RAD = 1e-6
+"""Rotation errors nearer than this are equal: then the solution nearer the seed wins."""
+
+
+class PositionFirst:
+    """Searches of one PSM.
+
+    Args:
+        geometry: The arm's lengths and tip.
+        limits: Its joint limits.
+        selector: Gives the roll turn and the seed where there is none.
+    """
+
+    __slots__ = ("_geometry", "_limits", "_search", "_selector")
+
+    def __init__(self, geometry: PsmGeometry, limits: JointLimits, selector: Selector) -> None:
+        self._geometry = geometry
+        self._limits = limits
+        self._selector = selector
+        self._search = WristSearch(geometry, limits)
+
+    def solve(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
+        """Search one pose, base to tip, four rows of four floats."""
+        near = self._selector.rest if seed is None else seed
+        q, position_error, rotation_error = self._search_rows(
+            np.array([T], dtype=np.float64), np.array(near, dtype=np.float64)
+        )
+        floats = q[0].tolist()
+        violations = self._limits.violations(floats)
+        reached = not violations and position_error[0] <= POSITION_TOLERANCE_M
+        q[0].setflags(write=False)
+        return IkResult(
+            q[0],
+            IkStatus.OK if reached else IkStatus.POSITION_UNREACHABLE,
+            violations,
+            float(position_error[0]),
+            float(rotation_error[0]),
+        )
+
+    def refine(self, T: FloatArray, seed: FloatArray | None, result: BatchIkResult) -> None:
+        """Search the poses of a batch whose exact solution is outside limits, in place.
+
+        Args:
+            T: Base to tip, shape (N, 4, 4).
+            seed: Joint positions to stay near (rad, m): None, shape (6,) or (N, 6).
+            result: The exact solutions of the batch.
+        """
+        near = np.array(self._selector.rest) if seed is None else seed
+        todo = np.flatnonzero(result.status == IkStatus.OUTSIDE_LIMITS)
+        for start in range(0, len(todo), CHUNK):
+            rows = todo[start : start + CHUNK]
+            some = near[rows] if near.ndim == 2 else near
+            q, position_error, rotation_error = self._search_rows(T[rows], some)
+            mask = self._limits.mask_batch(q)
+            reached = (mask == 0) & (position_error <= POSITION_TOLERANCE_M)
+            result.q[rows] = q
+            result.violations[rows] = mask
+            result.status[rows] = np.where(
+                reached, IkStatus.OK, IkStatus.POSITION_UNREACHABLE
+            ).astype(np.uint8)
+            result.position_error[rows] = position_error
+            result.rotation_error[rows] = rotation_error
+
+    def _search_rows(
+        self, T: FloatArray, seed: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Search M poses from every start: joints (M, 6), position and rotation errors (M,)."""
+        count = len(T)
+        near = np.broadcast_to(seed, (count, 6))
+        starts = np.stack([self._starts(T[i], near[i]) for i in range(count)])
+        q, position_error, angle = self._search.minimise(T, starts)
+        outside = self._limits.excess(q).max(axis=2)
+        missed = np.maximum(outside - LIMIT_TOLERANCE, 0.0) + np.maximum(
+            position_error - POSITION_TOLERANCE_M, 0.0
+        )
+        # Reaching the position counts first, then the angle, then staying near the seed.
+        angle_rank = np.where(missed <= missed.min(axis=1, keepdims=True), angle, np.inf)
+        equal = angle_rank <= angle_rank.min(axis=1, keepdims=True) + EQUAL_RAD
+        distance = np.abs(q - near[:, None, :]).max(axis=2)
+        best = np.argmin(np.where(equal, distance, np.inf), axis=1)
+        rows = np.arange(count)
+        inside = missed[rows, best] == 0.0
+        chosen = q[rows, best]
+        chosen[inside] = self._limits.clamp(chosen[inside])
+        return chosen, position_error[rows, best], angle[rows, best]
+
+    def _starts(self, T: FloatArray, seed: FloatArray) -> FloatArray:
+        """Give the branches of one pose and the seed, with the wrist set into its box."""
+        R, p = origin_from_tip(T.tolist(), self._geometry)
+        near = seed.tolist()
+        found = all_branches(R, p, (self._geometry.a, self._geometry.b), near)
+        # A degenerate pose has fewer branches: the array keeps its size by repeating them.
+        branches = [list(found[i % len(found)]) for i in range(STARTS)]
+        for q in branches:
+            q[3] = self._selector.turn(q[3], 3, near[3])
+        rows = np.array([*branches, near, *self._search.survey(T).tolist()])
+        rows[:, 3:] = np.clip(rows[:, 3:], self._limits.lower[3:], self._limits.upper[3:])
+        return rows
