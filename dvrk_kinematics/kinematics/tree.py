@@ -12,57 +12,46 @@ from dvrk_kinematics.models.schema import JointKind, LinkModel
 
 __all__ = ["LinkTree"]
 
+_TURNING = np.diag([1.0, 1.0, 0.0, 0.0])
+_QUARTER = np.zeros((4, 4))
+_QUARTER[1, 0], _QUARTER[0, 1] = 1.0, -1.0
+_SLIDING = np.zeros((4, 4))
+_SLIDING[2, 3] = 1.0
+
 
 class LinkTree:
     """The links of an arm, ready for evaluation.
 
-    Two ideas make it fast. A joint's matrix is affine in (cos q, sin q, q), so all links' matrices
-    come from three products with constant tensors. And the poses down the tree follow by pointer
-    jumping: each round multiplies every link by its ancestor and doubles how far up it has looked,
-    so a tree of depth 15 takes four batched products instead of fifteen levels.
+    Two ideas make it fast. A joint's matrix is affine in (1, cos q, sin q, q), so the matrices of
+    all links come from one product with a constant tensor. And the poses down the tree follow by
+    pointer jumping: each round multiplies every link by its ancestor and doubles how far up it
+    has looked, so a tree of depth 15 takes four batched products instead of fifteen levels.
 
     Args:
         links: Parents before children; the first is the root.
         joints: The joint names of the vector that ``poses`` takes, in order.
+
+    Attributes:
+        names: The links in the order of ``poses``: by depth, the root first.
     """
 
     def __init__(self, links: Sequence[LinkModel], joints: Sequence[str]) -> None:
-        self.names = tuple(link.name for link in links)
+        depth: dict[str, int] = {}
+        for link in links:
+            depth[link.name] = depth[link.parent] + 1 if link.parent else 0
+        ordered = sorted(links, key=lambda link: depth[link.name])
+        self.names = tuple(link.name for link in ordered)
         index = {name: i for i, name in enumerate(self.names)}
-        parents = [index[link.parent] if link.parent else len(links) for link in links]
+        parents = [index[link.parent] if link.parent else -1 for link in ordered]
         self._rounds = _jump_rounds(parents)
-        self._count = len(links)
-        order = {name: i for i, name in enumerate(joints)}
-        moving = [i for i, link in enumerate(links) if link.joint is not None]
-        self._columns = np.array([order[str(links[i].joint)] for i in moving], dtype=np.intp)
-        self._factor = np.array([links[i].multiplier for i in moving])
-        self._offset = np.array([links[i].offset for i in moving])
-        self._fill(links, moving)
-
-    def _fill(self, links: Sequence[LinkModel], moving: list[int]) -> None:
-        """The constant tensors: fixed part of every link, and what cos, sin and a slide add."""
-        turning = np.zeros((4, 4))
-        turning[0, 0] = turning[1, 1] = 1.0
-        quarter = np.zeros((4, 4))
-        quarter[1, 0], quarter[0, 1] = 1.0, -1.0
-        slide = np.zeros((4, 4))
-        slide[2, 3] = 1.0
-        fixed = np.zeros((self._count + 1, 4, 4))
-        fixed[-1] = np.eye(4)
-        for i, link in enumerate(links):
-            still = np.eye(4) - turning if link.kind is JointKind.REVOLUTE else np.eye(4)
-            fixed[i] = link.T_pre @ still @ link.T_post
-        parts = np.zeros((3, self._count, 4, 4))
-        for i in moving:
-            link = links[i]
-            terms = (slide,) if link.kind is JointKind.PRISMATIC else (turning, quarter)
-            slots = (2,) if link.kind is JointKind.PRISMATIC else (0, 1)
-            for slot, term in zip(slots, terms, strict=True):
-                parts[slot, i] = link.T_pre @ term @ link.T_post
-        self._fixed = fixed
-        # Only the links that move have such parts.
-        self._moving = np.array(moving, dtype=np.intp)
-        self._parts = np.ascontiguousarray(parts[:, self._moving])
+        # A fixed link listens to the first joint with factor 0.
+        columns = {name: i for i, name in enumerate(joints)}
+        moving = [link.joint is not None for link in ordered]
+        self._columns = np.array([columns.get(link.joint or "", 0) for link in ordered])
+        factors = [link.multiplier if m else 0.0 for link, m in zip(ordered, moving, strict=True)]
+        self._factors = np.array(factors)
+        self._offsets = np.array([link.offset for link in ordered])
+        self._basis = np.array([_basis(link) for link in ordered])
 
     def poses(self, q: Array) -> Array:
         """The poses of all links in the root's frame.
@@ -73,21 +62,18 @@ class LinkTree:
         Returns:
             Shape (L, 4, 4) or (N, L, 4, 4), in the order of ``names``.
         """
-        value = (q[..., self._columns] * self._factor + self._offset)[..., None, None]
-        turning, quarter, slide = self._parts
-        local = np.cos(value) * turning
-        local += np.sin(value) * quarter
-        local += value * slide
-        if q.ndim == 1:
-            T = self._fixed.copy()
-            T[self._moving] += local
-        else:
-            T = np.repeat(self._fixed[None], len(q), axis=0)
-            T[:, self._moving] += local
-        for ancestors in self._rounds:
-            T[..., :-1, :, :] = T.take(ancestors, axis=-3) @ T[..., :-1, :, :]
-        poses: Array = T[..., :-1, :, :]
-        return poses
+        value = q.take(self._columns, axis=-1)
+        value *= self._factors
+        value += self._offsets
+        weights = np.ones((*value.shape, 1, 4))
+        weights[..., 0, 1] = np.cos(value)
+        weights[..., 0, 2] = np.sin(value)
+        weights[..., 0, 3] = value
+        T: Array = (weights @ self._basis).reshape(*value.shape, 4, 4)
+        for first, ancestors in self._rounds:
+            below = T[..., first:, :, :]
+            below[...] = T.take(ancestors, axis=-3) @ below
+        return T
 
     def frames(self, q: Array) -> dict[str, Array]:
         """The poses of all links by name; shape (4, 4) or (N, 4, 4) each."""
@@ -97,12 +83,26 @@ class LinkTree:
         return {name: poses[:, i] for i, name in enumerate(self.names)}
 
 
-def _jump_rounds(parents: list[int]) -> list[npt.NDArray[np.intp]]:
-    """For each round the link whose product every link takes in; the last index is nobody."""
-    nobody = len(parents)
+def _basis(link: LinkModel) -> Array:
+    """The matrices that 1, cos, sin and a slide contribute to a link, shape (4, 16)."""
+    zero = np.zeros((4, 4))
+    parts = {
+        JointKind.FIXED: (np.eye(4), zero, zero, zero),
+        JointKind.REVOLUTE: (np.eye(4) - _TURNING, _TURNING, _QUARTER, zero),
+        JointKind.PRISMATIC: (np.eye(4), zero, zero, _SLIDING),
+    }[link.kind]
+    return np.array([(link.T_pre @ part @ link.T_post).ravel() for part in parts])
+
+
+def _jump_rounds(parents: list[int]) -> list[tuple[int, npt.NDArray[np.intp]]]:
+    """For each round the first link that still has an ancestor to take in, and those ancestors.
+
+    Links are sorted by depth, so whoever has none left stands before those that do.
+    """
     rounds = []
-    ancestors = [*parents, nobody]
-    while any(a != nobody for a in ancestors):
-        rounds.append(np.array(ancestors[:-1], dtype=np.intp))
-        ancestors = [ancestors[a] for a in ancestors]
+    ancestors = parents
+    while any(a >= 0 for a in ancestors):
+        first = sum(a < 0 for a in ancestors)
+        rounds.append((first, np.array(ancestors[first:], dtype=np.intp)))
+        ancestors = [ancestors[a] if a >= 0 else -1 for a in ancestors]
     return rounds

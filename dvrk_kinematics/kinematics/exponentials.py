@@ -1,0 +1,70 @@
+"""The product of exponentials: forward kinematics by screws, a second route beside DH rows.
+
+T(q) = exp([S_1] q_1) ... exp([S_n] q_n) M, with the screws S_i in the base frame at q = 0 and M
+the tip's pose there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.geometry import screws
+from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
+from dvrk_kinematics.kinematics.forward import SerialChain
+
+__all__ = ["ScrewChain"]
+
+
+class ScrewChain:
+    """An arm as screws.
+
+    Args:
+        axes: Unit screws (v, w) of the joints in the base frame at q = 0, shape (n, 6).
+        M: Pose of the tip at q = 0, shape (4, 4).
+    """
+
+    def __init__(self, axes: ArrayLike, M: ArrayLike) -> None:
+        self.screws = frozen(axes)
+        self.M = frozen(M)
+
+    @classmethod
+    def of_chain(cls, chain: SerialChain) -> ScrewChain:
+        """Reads the screws off a chain at q = 0."""
+        z, p, M = chain.axes(np.zeros(len(chain)))
+        turning = chain.revolute[:, None]
+        return cls(np.where(turning, screws.revolute(z, p), screws.prismatic(z)), M)
+
+    @classmethod
+    def of_psm(cls, wrist: float, length: float) -> ScrewChain:
+        """The screws of a PSM with a standard wrist, written down from its drawing.
+
+        They are those of Eubel, Asghari Adib and Alam, table I, whose base frame is the
+        controller's; insertion stands before roll, as in the controller.
+
+        Args:
+            wrist: How far below the remote centre the wrist is at q = 0 (m), L in their table.
+            length: From wrist pitch to wrist yaw (m), h in their table.
+        """
+        down, left, front = [0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]
+        yaw_point = [0.0, 0.0, -(wrist + length)]
+        axes = [
+            screws.revolute(front, [0.0, 0.0, 0.0]),
+            screws.revolute(left, [0.0, 0.0, 0.0]),
+            screws.prismatic(down),
+            screws.revolute(down, [0.0, 0.0, 0.0]),
+            screws.revolute(left, [0.0, 0.0, -wrist]),
+            screws.revolute(front, yaw_point),
+        ]
+        M = np.eye(4)
+        # The tip's axes at q = 0: z down along the shaft, x to the robot's left.
+        M[:3, :3] = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+        M[:3, 3] = yaw_point
+        return cls(np.array(axes), M)
+
+    def forward(self, q: Array) -> Array:
+        """The tip's pose, base to tip; (..., n) -> (..., 4, 4)."""
+        T = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
+        for i, screw in enumerate(self.screws):
+            T = T @ screws.screw_exp(screw, q[..., i])
+        result: Array = T @ self.M
+        return result

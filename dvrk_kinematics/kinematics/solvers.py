@@ -1,0 +1,39 @@
+"""Which inverse kinematics an arm uses: its model's ``ik`` entry names one of these."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.result import IkSolver
+from dvrk_kinematics.models.schema import ArmModel
+
+__all__ = ["make_solver", "solver_names"]
+
+_SOLVERS = {
+    "psm": ("psm", "PsmSolver"),
+    "ecm": ("ecm", "EcmSolver"),
+    "snake": ("snake", "SnakeSolver"),
+    "numeric": ("numeric", "NumericSolver"),
+}
+
+
+def solver_names() -> tuple[str, ...]:
+    """The keys that a model may name."""
+    return tuple(_SOLVERS)
+
+
+def make_solver(key: str, model: ArmModel, limits: JointLimits) -> IkSolver:
+    """Makes the solver of an arm; its module is imported only now.
+
+    Raises:
+        UnknownName: If there is no such solver; lists those that exist.
+        ModelError: If the solver does not fit the arm.
+    """
+    if key not in _SOLVERS:
+        raise UnknownName("solver", key, _SOLVERS)
+    module, name = _SOLVERS[key]
+    factory = getattr(import_module(f"dvrk_kinematics.kinematics.{module}"), name)
+    solver: IkSolver = factory(model, limits)
+    return solver

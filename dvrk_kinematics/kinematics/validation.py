@@ -1,0 +1,182 @@
+"""Reading what callers hand in: joint vectors, poses, seeds.
+
+Written for speed, since it is paid on every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry import se3, so3
+from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
+
+__all__ = [
+    "joint_array",
+    "joint_floats",
+    "pose_rows",
+    "poses_and_mask",
+    "seed_array",
+    "twist_array",
+]
+
+_TOL = so3.TOLERANCE
+_CHUNK = 8192
+
+
+def joint_array(q: ArrayLike, names: Sequence[str], argument: str = "q") -> Array:
+    """Reads joint values of shape (n,) or (N, n), all finite.
+
+    Raises:
+        InvalidInput: Wrong shape or not finite; names the joint that is not.
+    """
+    values = as_floats(q, argument)
+    n = len(names)
+    if values.ndim not in (1, 2) or values.shape[-1] != n:
+        raise InvalidInput(
+            argument,
+            f"needs shape ({n},) or (N, {n}) for {', '.join(names)}, got {values.shape}",
+        )
+    if not np.isfinite(values).all():
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        where = f"row {index[0]}, " if values.ndim == 2 else ""
+        raise InvalidInput(argument, f"{where}{names[index[-1]]} is {values[index]}")
+    return values
+
+
+def joint_floats(q: Any, names: Sequence[str], argument: str = "q") -> list[float]:
+    """Reads one joint vector as plain floats; (n,) only.
+
+    Raises:
+        InvalidInput: Wrong shape or not finite.
+    """
+    if type(q) is np.ndarray and q.dtype.char == "d" and q.shape == (len(names),):
+        values: list[float] = q.tolist()
+        total = sum(values)
+        # NaN and infinity survive a sum, and nothing minus itself is 0 but a finite number.
+        if total - total == 0.0:
+            return values
+    array = joint_array(q, names, argument)
+    if array.ndim != 1:
+        raise InvalidInput(argument, f"needs shape ({len(names)},), got {array.shape}")
+    values = array.tolist()
+    return values
+
+
+def pose_rows(T: Any) -> list[list[float]]:
+    """Reads one pose as four rows of plain floats, finite and rigid.
+
+    The quick test is one chain of comparisons; NaN fails each of them. What fails goes through the
+    slow check, which says what is wrong.
+
+    Raises:
+        InvalidInput: Wrong shape, not finite, or no rigid transform, with how far off.
+    """
+    if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d":
+        rows: list[list[float]] = T.tolist()
+        (a, d, g, x), (b, e, h, y), (c, f, i, z), (u, v, w, one) = rows
+        reach = x + y + z
+        if (
+            -_TOL < a * a + b * b + c * c - 1.0 < _TOL
+            and -_TOL < d * d + e * e + f * f - 1.0 < _TOL
+            and -_TOL < a * d + b * e + c * f < _TOL
+            # The third column is the cross product of the first two: rigid and not mirrored.
+            and -_TOL < b * f - c * e - g < _TOL
+            and -_TOL < c * d - a * f - h < _TOL
+            and -_TOL < a * e - b * d - i < _TOL
+            and u == v == w == 0.0
+            and one == 1.0
+            and reach - reach == 0.0
+        ):
+            return rows
+    array = se3.check(T)
+    if array.ndim != 2:
+        raise InvalidInput("T", f"needs shape (4, 4), got {array.shape}")
+    rows = array.tolist()
+    return rows
+
+
+def poses_and_mask(T: ArrayLike) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Reads N poses, and tells which of them are poses.
+
+    Args:
+        T: Homogeneous matrices, shape (N, 4, 4).
+
+    Returns:
+        The float64 array, and which rows are finite and rigid, shape (N,).
+
+    Raises:
+        InvalidInput: Wrong shape.
+    """
+    values = as_floats(T, "T")
+    if values.ndim != 3 or values.shape[1:] != (4, 4):
+        raise InvalidInput("T", f"needs shape (N, 4, 4), got {values.shape}")
+    good = np.empty(len(values), dtype=np.bool_)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, len(values), _CHUNK):
+            block = values[start : start + _CHUNK].reshape(-1, 16).T
+            good[start : start + _CHUNK] = _rigid(np.ascontiguousarray(block))
+    return values, good
+
+
+def _rigid(block: Array) -> npt.NDArray[np.bool_]:
+    """Which poses are rigid; entries row by row, shape (16, N), so that each one is contiguous."""
+    a, d, g, x, b, e, h, y, c, f, i, z = block[:12]
+    worst = np.abs(a * a + b * b + c * c - 1.0)
+    for term in (
+        d * d + e * e + f * f - 1.0,
+        a * d + b * e + c * f,
+        b * f - c * e - g,
+        c * d - a * f - h,
+        a * e - b * d - i,
+        block[12],
+        block[13],
+        block[14],
+        block[15] - 1.0,
+    ):
+        # np.maximum hands NaN on, and NaN is not below the tolerance.
+        np.maximum(worst, np.abs(term), out=worst)
+    rigid: npt.NDArray[np.bool_] = (worst < _TOL) & np.isfinite(x + y + z)
+    return rigid
+
+
+def seed_array(
+    seed: ArrayLike | None, names: Sequence[str], good: npt.NDArray[np.bool_]
+) -> tuple[Array | None, npt.NDArray[np.bool_]]:
+    """Reads the seed of a batch: none, one for all (n,), or one a pose (N, n).
+
+    A seed row that is not finite makes its pose invalid; it does not spoil the others.
+
+    Returns:
+        The seed, and ``good`` without the rows whose seed is not finite.
+
+    Raises:
+        InvalidInput: Wrong shape, or a seed for all that is not finite.
+    """
+    if seed is None:
+        return None, good
+    values = as_floats(seed, "seed")
+    n, count = len(names), len(good)
+    if values.shape == (n,):
+        return joint_array(values, names, "seed"), good
+    if values.shape != (count, n):
+        raise InvalidInput("seed", f"needs shape ({n},) or ({count}, {n}), got {values.shape}")
+    return values, good & np.isfinite(values).all(axis=1)
+
+
+def twist_array(value: ArrayLike, lead: tuple[int, ...], argument: str) -> Array:
+    """Reads twists or accelerations of the tip, shape (*lead, 6), all finite.
+
+    Raises:
+        InvalidInput: Wrong shape or not finite.
+    """
+    values = as_floats(value, argument)
+    if values.shape != (*lead, 6):
+        raise InvalidInput(argument, f"needs shape {(*lead, 6)}, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise InvalidInput(argument, "holds NaN or infinity")
+    return values
