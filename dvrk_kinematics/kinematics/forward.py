@@ -13,6 +13,8 @@ from dvrk_kinematics.models.schema import ArmModel, JointKind
 
 __all__ = ["SerialChain"]
 
+_CHUNK = 8192
+"""Rows worked on at a time: their columns stay in the cache."""
 _Rows = tuple[tuple[float, float, float, float], ...]
 
 
@@ -94,7 +96,10 @@ class SerialChain:
         """
         if q.ndim == 1:
             return np.array(self.forward_floats(q.tolist()))
-        return self._walk(q, None)
+        T = np.empty((len(q), 4, 4))
+        for start in range(0, len(q), _CHUNK):
+            self._walk(q[start : start + _CHUNK], T[start : start + _CHUNK], None, None)
+        return T
 
     def axes(self, q: Array) -> tuple[Array, Array, Array]:
         """Where every joint axis is.
@@ -106,30 +111,45 @@ class SerialChain:
             Directions of the joint axes and a point on each (m), both of shape (..., n, 3),
             and the tip's pose, shape (..., 4, 4). All in the base frame.
         """
-        frames = np.empty((*q.shape, 4, 4))
-        T = self._walk(q, frames)
-        return frames[..., :3, 2], frames[..., :3, 3], T
+        rows = q.reshape(-1, q.shape[-1])
+        T = np.empty((len(rows), 4, 4))
+        z, p = np.empty((*rows.shape, 3)), np.empty((*rows.shape, 3))
+        self._walk(rows, T, z, p)
+        lead = q.shape[:-1]
+        return z.reshape(*q.shape, 3), p.reshape(*q.shape, 3), T.reshape(*lead, 4, 4)
 
-    def _walk(self, q: Array, frames: Array | None) -> Array:
-        """Multiplies the chain up, noting the frame of each joint if asked to."""
-        T = np.broadcast_to(self._constants[0], (*q.shape[:-1], 4, 4))
-        for i, turns in enumerate(self._turns):
-            if frames is not None:
-                frames[..., i, :, :] = T
-            T = T @ _joint_matrices(q[..., i], turns) @ self._constants[i + 1]
-        return T
+    def _walk(self, q: Array, T: Array, z_out: Array | None, p_out: Array | None) -> None:
+        """Multiplies the chain up, column by column, and notes the joint axes if asked to.
+
+        A column is an array of shape (3, N), or (3, 1) as long as it does not depend on q. Nearly
+        all constants are quarter turns, so most products are a change of name or sign.
+        """
+        x, y, z, p = (self._constants[0][:3, k, None] for k in range(4))
+        for i, (turns, C) in enumerate(zip(self._turns, self._constants[1:], strict=True)):
+            if z_out is not None and p_out is not None:
+                z_out[:, i] = z.T
+                p_out[:, i] = p.T
+            if turns:
+                c, s = np.cos(q[:, i]), np.sin(q[:, i])
+                x, y = c * x + s * y, c * y - s * x
+            else:
+                p = p + z * q[:, i]
+            x, y, z, p = (
+                _combine((x, y, z), C[:3, 0]),
+                _combine((x, y, z), C[:3, 1]),
+                _combine((x, y, z), C[:3, 2]),
+                p + _combine((x, y, z), C[:3, 3]) if C[:3, 3].any() else p,
+            )
+        for k, column in enumerate((x, y, z, p)):
+            T[:, :3, k] = column.T
+        T[:, 3] = (0.0, 0.0, 0.0, 1.0)
 
 
-def _joint_matrices(value: Array, turns: bool) -> Array:
-    """Turns about z by value (rad), or slides along z by value (m); (...) -> (..., 4, 4)."""
-    J = np.zeros((*np.shape(value), 4, 4))
-    J[..., 2, 2] = J[..., 3, 3] = 1.0
-    if turns:
-        J[..., 0, 0] = J[..., 1, 1] = np.cos(value)
-        s = np.sin(value)
-        J[..., 1, 0] = s
-        J[..., 0, 1] = -s
-    else:
-        J[..., 0, 0] = J[..., 1, 1] = 1.0
-        J[..., 2, 3] = value
-    return J
+def _combine(columns: tuple[Array, Array, Array], weights: Array) -> Array:
+    """The weighted sum of columns, without the terms whose weight is 0."""
+    total: Array | None = None
+    for column, weight in zip(columns, weights.tolist(), strict=True):
+        if weight != 0.0:
+            term = column if weight == 1.0 else weight * column
+            total = term if total is None else total + term
+    return columns[0] * 0.0 if total is None else total
