@@ -7,6 +7,8 @@ from typing import Any
 
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.models.inertials import attach_inertials
+from dvrk_kinematics.models.links import instrument_links
 from dvrk_kinematics.models.reader import Node, merge
 from dvrk_kinematics.models.rows import read_chain, read_joint, read_joints
 from dvrk_kinematics.models.schema import InstrumentModel
@@ -14,7 +16,7 @@ from dvrk_kinematics.models.schema import InstrumentModel
 __all__ = ["find_instrument", "instrument_names", "read_instrument"]
 
 _REQUIRED = ("generation", "ik", "joints", "chain", "tip", "jaw_length")
-_OPTIONAL = ("like", "jaw", "jaw_origin", "coupling")
+_OPTIONAL = ("like", "jaw", "jaw_origin", "coupling", "inertials")
 _NUMBER = re.compile(r"_(\d{6}(?:_[A-Z]+)?)$")
 
 
@@ -89,17 +91,22 @@ def read_instrument(file: Node, name: str, generation: str, mounted_on: str) -> 
             "instrument", f"{full} fits the {made_for} {mounted_on}, not the {generation} one"
         )
     joints = read_joints(node["joints"])
+    chain = read_chain(node["chain"], joints)
+    jaw = read_joint("jaw", node["jaw"]) if "jaw" in node else None
+    T_tip = node["tip"].pose()
+    T_jaw = node["jaw_origin"].pose() if jaw else T_tip
+    jaw_length = node["jaw_length"].number()
+    links = instrument_links(chain, T_tip, jaw, T_jaw, jaw_length)
     number = _NUMBER.search(full)
-    has_jaw = "jaw" in node
     return InstrumentModel(
         name=full,
         number=number.group(1) if number else "",
         joints=joints,
-        chain=read_chain(node["chain"], joints),
-        T_tip_offset=node["tip"].pose(),
-        jaw=read_joint("jaw", node["jaw"]) if has_jaw else None,
-        T_jaw=node["jaw_origin"].pose() if has_jaw else node["tip"].pose(),
-        jaw_length=node["jaw_length"].number(),
+        chain=chain,
+        T_tip_offset=T_tip,
+        jaw=jaw,
+        jaw_length=jaw_length,
+        links=tuple(attach_inertials(node, links)),
         coupling=_read_coupling(file, node),
         ik=node["ik"].text(),
         source=f"{entry.file}: {full}",

@@ -13,8 +13,6 @@ from dvrk_kinematics.models.rows import DH_KEYS, dh_constants, read_dh
 from dvrk_kinematics.models.schema import (
     Convention,
     DhRow,
-    Inertial,
-    InstrumentModel,
     JointKind,
     JointModel,
     LinkModel,
@@ -26,9 +24,9 @@ __all__ = [
     "TIP",
     "chain_links",
     "instrument_links",
-    "read_inertials",
     "read_links",
     "read_loops",
+    "root_link",
 ]
 
 ROOT = "base"
@@ -36,13 +34,13 @@ TIP = "tip"
 _EYE = frozen(np.eye(4))
 
 
-def root_link(inertials: Mapping[str, Inertial]) -> LinkModel:
+def root_link() -> LinkModel:
     """The link that does not move: the arm's base."""
-    return LinkModel(ROOT, None, _EYE, _EYE, inertial=inertials.get(ROOT))
+    return LinkModel(ROOT, None, _EYE, _EYE)
 
 
 def _dh_link(
-    name: str, parent: str, row: DhRow, convention: Convention, T_before: Array = _EYE
+    name: str, parent: str | None, row: DhRow, convention: Convention, T_before: Array = _EYE
 ) -> LinkModel:
     T_pre, T_post = dh_constants(row, convention)
     return LinkModel(
@@ -51,14 +49,14 @@ def _dh_link(
 
 
 def chain_links(
-    rows: Mapping[str, DhRow], convention: Convention, parent: str, T_first: Array = _EYE
+    rows: Mapping[str, DhRow], convention: Convention, parent: str | None, T_first: Array = _EYE
 ) -> list[LinkModel]:
     """One link for each row of a chain.
 
     Args:
         rows: Link names and their rows, in order.
         convention: Which matrix a row stands for.
-        parent: The link that carries the first one.
+        parent: The link that carries the first one, None if that is not known yet.
         T_first: Constant between that link and frame 0 of the chain, shape (4, 4).
     """
     links: list[LinkModel] = []
@@ -69,39 +67,31 @@ def chain_links(
     return links
 
 
-def instrument_links(instrument: InstrumentModel, parent: str) -> list[LinkModel]:
-    """Shaft, wrist, both jaw halves, the controller's tip and the end of the jaws."""
-    rows = {f"{row.joint}_link": row for row in instrument.chain}
-    links = chain_links(rows, Convention.MODIFIED, parent)
-    last = links[-1].name
-    if instrument.jaw is not None:
-        for side, factor in (("left", 0.5), ("right", -0.5)):
-            links.append(
-                LinkModel(
-                    f"jaw_{side}_link",
-                    last,
-                    instrument.T_jaw,
-                    _EYE,
-                    joint=instrument.jaw.name,
-                    kind=instrument.jaw.kind,
-                    multiplier=factor,
-                )
-            )
-    links.append(LinkModel(TIP, last, instrument.T_tip_offset, _EYE))
-    end = frozen(se3.translation([0.0, 0.0, instrument.jaw_length]))
-    links.append(LinkModel("jaw_tip", TIP, end, _EYE))
-    return links
-
-
-def read_links(
-    node: Node, joints: Mapping[str, JointModel], inertials: Mapping[str, Inertial]
+def instrument_links(
+    chain: Sequence[DhRow], T_tip: Array, jaw: JointModel | None, T_jaw: Array, jaw_length: float
 ) -> list[LinkModel]:
+    """Shaft, wrist, both jaw halves, the controller's tip and the end of the jaws.
+
+    The first has no parent yet: it is mounted on an arm later.
+    """
+    rows = {f"{row.joint}_link": row for row in chain}
+    links = chain_links(rows, Convention.MODIFIED, None)
+    last = links[-1].name
+    if jaw is not None:
+        for side, factor in (("left", 0.5), ("right", -0.5)):
+            half = LinkModel(f"jaw_{side}_link", last, T_jaw, _EYE, jaw.name, jaw.kind, factor)
+            links.append(half)
+    end = frozen(se3.translation([0.0, 0.0, jaw_length]))
+    return [*links, LinkModel(TIP, last, T_tip, _EYE), LinkModel("jaw_tip", TIP, end, _EYE)]
+
+
+def read_links(node: Node, joints: Mapping[str, JointModel]) -> list[LinkModel]:
     """Reads the tree of a linkage; every link names a parent that stands above it.
 
     Raises:
         ModelError: If a parent or joint is unknown, or a link has no joint but a multiplier.
     """
-    links = [root_link(inertials)]
+    links = [root_link()]
     known = {ROOT}
     for name, entry in node.items():
         optional = ("frame", "joint", "multiplier")
@@ -127,7 +117,6 @@ def read_links(
                 kind=joint.kind if joint else JointKind.FIXED,
                 multiplier=entry["multiplier"].number() if "multiplier" in entry else 1.0,
                 frame=int(entry["frame"].number()) if "frame" in entry else None,
-                inertial=inertials.get(name),
             )
         )
         known.add(name)
@@ -159,25 +148,3 @@ def read_loops(node: Node, links: Sequence[LinkModel]) -> tuple[LoopPoint, ...]:
         (link_a, a), (link_b, b) = ends
         loops.append(LoopPoint(name, link_a, frozen(a.numbers(3)), link_b, frozen(b.numbers(3))))
     return tuple(loops)
-
-
-def read_inertials(node: Node) -> dict[str, Inertial]:
-    """Reads the masses of the links.
-
-    Raises:
-        ModelError: If a mass or inertia is one that no body has.
-    """
-    inertials = {}
-    for name, entry in node.items():
-        entry.keys(("mass", "com", "inertia", "source"))
-        xx, yy, zz, xy, xz, yz = entry["inertia"].numbers(6)
-        inertia = frozen([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        moments = np.linalg.eigvalsh(inertia)
-        mass = entry["mass"].number()
-        if mass <= 0.0 or moments[0] <= 0.0 or moments[0] + moments[1] < moments[2]:
-            raise entry.error(
-                f"no body has mass {mass} kg and principal moments {moments.tolist()} kg m^2"
-            )
-        com = frozen(entry["com"].numbers(3))
-        inertials[name] = Inertial(mass, com, inertia, entry["source"].text())
-    return inertials

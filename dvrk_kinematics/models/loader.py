@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.geometry.arrays import frozen
+from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models import files
+from dvrk_kinematics.models.inertials import attach_inertials
 from dvrk_kinematics.models.instruments import instrument_names as _instrument_names
 from dvrk_kinematics.models.instruments import read_instrument
 from dvrk_kinematics.models.links import (
     ROOT,
     TIP,
     chain_links,
-    instrument_links,
-    read_inertials,
     read_links,
     read_loops,
     root_link,
@@ -28,7 +27,6 @@ from dvrk_kinematics.models.schema import (
     ArmModel,
     Convention,
     DhRow,
-    Inertial,
     InstrumentModel,
     JointModel,
     LinkModel,
@@ -148,25 +146,25 @@ def _read_tree(
     joints: tuple[JointModel, ...],
     chain: tuple[DhRow, ...],
     convention: Convention,
-    T_base: Any,
-    T_tip: Any,
+    T_base: Array,
+    T_tip: Array,
     mounted: InstrumentModel | None,
 ) -> tuple[LinkModel, ...]:
     """The links: those of the file, or one for each row; then the instrument's or the tip."""
-    inertials: dict[str, Inertial] = (
-        read_inertials(node["inertials"]) if "inertials" in node else {}
-    )
     if "tree" in node:
         tree = node["tree"]
         tree.keys(("links",), ("instrument_mount",))
-        links = read_links(tree["links"], {joint.name: joint for joint in joints}, inertials)
-        mount = tree["instrument_mount"].text() if "instrument_mount" in tree else ""
+        links = read_links(tree["links"], {joint.name: joint for joint in joints})
+        mount = tree["instrument_mount"].text() if "instrument_mount" in tree else links[-1].name
+        if all(link.name != mount for link in links):
+            raise tree["instrument_mount"].error(f"unknown link {mount!r}")
     else:
         rows = dict(zip((f"{row}_link" for row in node["chain"].mapping()), chain, strict=True))
-        links = [root_link(inertials), *chain_links(rows, convention, ROOT, T_base)]
+        links = [root_link(), *chain_links(rows, convention, ROOT, T_base)]
         mount = links[-1].name
+    links = attach_inertials(node, links)
     if mounted is not None:
-        links += instrument_links(mounted, mount)
+        links += [replace(mounted.links[0], parent=mount), *mounted.links[1:]]
     elif all(link.name != TIP for link in links):
-        links.append(LinkModel(TIP, links[-1].name, T_tip, frozen(np.eye(4))))
+        links.append(LinkModel(TIP, mount, T_tip, frozen(np.eye(4))))
     return tuple(links)

@@ -167,9 +167,9 @@ class InstrumentModel:
         chain: Its rows, continuing the arm's table.
         T_tip_offset: From the last row's frame to the controller's tip, shape (4, 4).
         jaw: The jaw, None for an instrument without.
-        T_jaw: From the last row's frame to where the jaw halves turn about z, shape (4, 4).
         jaw_length: From the tip that the controller reports to the end of the jaws (m).
         coupling: Discs to (roll, wrist pitch, wrist yaw, jaw), shape (4, 4); None if unknown.
+        links: Shaft, wrist, jaw halves, tip and end of the jaws; the first has no parent yet.
         ik: Key of the closed-form solver that fits its wrist.
         source: Where the numbers come from.
     """
@@ -180,8 +180,8 @@ class InstrumentModel:
     chain: tuple[DhRow, ...]
     T_tip_offset: Array
     jaw: JointModel | None
-    T_jaw: Array
     jaw_length: float
+    links: tuple[LinkModel, ...]
     coupling: Array | None
     ik: str
     source: str
