@@ -1,1 +1,1 @@
-"""What stands behind ./dvrk: makes the environment, then runs a command in it. Standard library only."""
+"""What stands behind ./dvrk: makes the environment and runs a command in it. Standard library only."""

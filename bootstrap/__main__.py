@@ -23,13 +23,14 @@ _ROOT = Path(__file__).resolve().parent.parent
 _HELP = """\
 usage: ./dvrk COMMAND [ARGUMENT ...]
 
-  test [ARGUMENT ...]      lint, types and all tests, as CI runs them; with arguments, pytest alone with these
+  test [ARGUMENT ...]      lint, types and all tests, as CI runs them; with arguments, pytest alone
   bench [NAME [...]]       the side-by-side figures: {benches}; all without a name
   python [ARGUMENT ...]    the environment's interpreter, with ROS 2 and this package
   help                     this text
 
-Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a real ROS 2
-inside the clone (.venv and .dvrk, about 700 MB, a few minutes); later starts take a moment."""
+Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a
+real ROS 2 inside the clone (.venv and .dvrk, about 700 MB, a few minutes); later starts take a
+moment."""
 
 
 def main() -> int:

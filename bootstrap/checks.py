@@ -11,7 +11,9 @@ from pathlib import Path
 __all__ = ["run_checks"]
 
 
-def run_checks(root: Path, python: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> int:
+def run_checks(
+    root: Path, python: Path, environ: Mapping[str, str], arguments: Sequence[str]
+) -> int:
     """Run every check, and say at the end which ones failed.
 
     Args:
@@ -26,7 +28,8 @@ def run_checks(root: Path, python: Path, environ: Mapping[str, str], arguments: 
     cache = root / ".dvrk" / "cache"
     tools = {
         **environ,
-        # Message setters check their types, so that a wrong one fails in a test and not on the robot.
+        # Message setters check their types, so that a wrong one fails in a test and not on the
+        # robot.
         "ROS_PYTHON_CHECK_FIELDS": "1",
         "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis"),
         "MYPY_CACHE_DIR": str(cache / "mypy"),
@@ -54,5 +57,7 @@ def _passes(name: str, command: Sequence[str], root: Path, environ: Mapping[str,
     print(f"dvrk test: {name}", file=sys.stderr, flush=True)
     started = time.monotonic()
     code = subprocess.run(command, cwd=root, env=dict(environ), check=False).returncode
-    print(f"dvrk test: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    print(
+        f"dvrk test: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True
+    )
     return code == 0

@@ -87,7 +87,10 @@ def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
 def _create(clone: Clone, lock: int) -> None:
     remove_stamp(clone.venv)
     if clone.venv.exists():
-        print("dvrk: the environment is unfinished or of another Python; making it anew", file=sys.stderr)
+        print(
+            "dvrk: the environment is unfinished or of another Python; making it anew",
+            file=sys.stderr,
+        )
         shutil.rmtree(clone.venv)
     command = [sys.executable, "-m", "venv", str(clone.venv)]
     if not clone.uses_wheels:

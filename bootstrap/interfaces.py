@@ -1,4 +1,4 @@
-"""Builds the interface packages that this machine lacks, once, and again only when their files change."""
+"""Builds the interface packages that this machine lacks, anew only when their files change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def list_packages(clone: Clone, environ: Mapping[str, str]) -> list[InterfacePac
 
     Args:
         clone: The clone.
-        environ: The environment. Where ROS 2 is sourced, AMENT_PREFIX_PATH tells what is installed.
+        environ: The environment. Where ROS 2 is sourced, AMENT_PREFIX_PATH tells what is
+            installed.
     """
     prefixes: list[str] = []
     if not clone.uses_wheels:
@@ -104,7 +105,11 @@ def _build(clone: Clone, packages: Sequence[InterfacePackage], lock: int) -> Non
     names = [package.name for package in packages]
     run_step(
         f"build {', '.join(names)}",
-        [*_colcon(clone), *[str(package.source) for package in packages], *_cmake_arguments(clone)],
+        [
+            *_colcon(clone),
+            *[str(package.source) for package in packages],
+            *_cmake_arguments(clone),
+        ],
         clone.logs / "interfaces.log",
         _build_environ(clone),
         clone.root / "interfaces",
@@ -121,7 +126,10 @@ def _colcon(clone: Clone) -> list[str]:
     else:
         found = shutil.which("colcon")
         if found is None:
-            raise Problem("colcon is needed to build interfaces/; install it (apt install python3-colcon-common-extensions)")
+            raise Problem(
+                "colcon is needed to build interfaces/; install it "
+                "(apt install python3-colcon-common-extensions) and start again"
+            )
         colcon = found
     folders = clone.interfaces
     return [

@@ -73,7 +73,8 @@ def check_machine(machine: Machine) -> None:
     if machine.system != "Linux" or machine.processor != "x86_64":
         raise Problem(
             "ROS 2 is on PyPI for x86_64 Linux only, and this is "
-            f"{machine.processor} {machine.system}; install ROS 2 Jazzy or newer here, source it, and start again"
+            f"{machine.processor} {machine.system}; install ROS 2 Jazzy or newer here, source it, "
+            "and start again"
         )
     if machine.implementation != "CPython" or not (3, 10) <= machine.python <= (3, 14):
         version = ".".join(map(str, machine.python))
@@ -98,8 +99,8 @@ def check_machine(machine: Machine) -> None:
         )
     if machine.free_bytes < _NEEDED_BYTES:
         raise Problem(
-            f"about {_NEEDED_BYTES / 1e9:.1f} GB of disk space is needed and {machine.free_bytes / 1e9:.2f} GB "
-            "is free; free some and start again"
+            f"about {_NEEDED_BYTES / 1e9:.1f} GB of disk space is needed and "
+            f"{machine.free_bytes / 1e9:.2f} GB is free; free some and start again"
         )
 
 

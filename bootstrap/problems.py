@@ -25,7 +25,7 @@ _NO_NETWORK = (
 
 
 def explain_log(title: str, log: Path) -> str:
-    """Turn the log of a failed step into one sentence with a cause, where the cause is a known one.
+    """Turn the log of a failed step into one sentence, with the cause where it is a known one.
 
     Args:
         title: What the step did, such as "install ROS 2".
@@ -36,8 +36,8 @@ def explain_log(title: str, log: Path) -> str:
         return f"cannot {title}: the disk is full; free about 1.5 GB and start again (log: {log})"
     if any(words in text for words in _NO_NETWORK):
         return (
-            f"cannot {title}: the package index is out of reach; connect to the network (pip's usual "
-            f"settings for mirrors and proxies apply) and start again (log: {log})"
+            f"cannot {title}: the package index is out of reach; connect to the network (pip's "
+            f"usual settings for mirrors and proxies apply) and start again (log: {log})"
         )
     last = [line for line in text.splitlines() if line.strip()][-12:]
     shown = "".join(f"\n  | {line}" for line in last)

@@ -11,11 +11,13 @@ from bootstrap.clone import WHEELS, Clone
 __all__ = ["make_environ"]
 
 
-def make_environ(clone: Clone, prefixes: Sequence[Path], environ: Mapping[str, str]) -> dict[str, str]:
+def make_environ(
+    clone: Clone, prefixes: Sequence[Path], environ: Mapping[str, str]
+) -> dict[str, str]:
     """Build the environment of a process that uses ROS 2.
 
-    Without a sourced ROS 2, discovery stays on this machine unless the user says otherwise. With one, domain,
-    discovery range and RMW are the user's own and stay as they are.
+    Without a sourced ROS 2, discovery stays on this machine unless the user says otherwise. With
+    one, domain, discovery range and RMW are the user's own and stay as they are.
 
     Args:
         clone: The clone.
@@ -32,7 +34,12 @@ def make_environ(clone: Clone, prefixes: Sequence[Path], environ: Mapping[str, s
         _put_first(made, "AMENT_PREFIX_PATH", [*prefixes, clone.venv])
         # The wheels complete the library path at start-up, unless told that it was done already.
         made.pop("_ROS_WHEELS_BOOTSTRAP_COMPLETE", None)
-        made |= {"ROS_VERSION": "2", "ROS_PYTHON_VERSION": "3", "ROS_DISTRO": "jazzy", "DVRK_ROS": WHEELS}
+        made |= {
+            "ROS_VERSION": "2",
+            "ROS_PYTHON_VERSION": "3",
+            "ROS_DISTRO": "jazzy",
+            "DVRK_ROS": WHEELS,
+        }
         made.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     else:
         _put_first(made, "AMENT_PREFIX_PATH", prefixes)

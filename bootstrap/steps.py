@@ -31,8 +31,9 @@ def run_step(
 ) -> None:
     """Run one command, show that it goes on, and keep what it printed.
 
-    The command gets a process group of its own, so that interrupting ./dvrk ends its children too. It inherits
-    the lock: should ./dvrk be killed outright, no second one starts while the orphan still writes.
+    The command gets a process group of its own, so that interrupting ./dvrk ends its children too.
+    It inherits the lock: should ./dvrk be killed outright, no second one starts while the orphan
+    still writes.
 
     Args:
         title: What the step does, as in "cannot {title}".

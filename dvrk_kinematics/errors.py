@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "CallFailed",
     "DvrkError",
+    "GoalRejected",
     "InvalidInput",
+    "LayoutError",
     "LimitViolation",
     "MissingExtra",
     "ModelError",
@@ -92,3 +95,45 @@ class MissingExtra(DvrkError, ImportError):
         super().__init__(f"{library} is not installed; {hint}")
         self.library = library
         self.hint = hint
+
+
+class CallFailed(DvrkError):
+    """A service or action that did not answer.
+
+    Attributes:
+        name: Name of the service or action on the graph.
+        waited_s: How long it was waited for (s).
+        reason: What did not happen.
+    """
+
+    def __init__(self, name: str, waited_s: float, reason: str) -> None:
+        super().__init__(f"{name}: {reason} within {waited_s:g} s")
+        self.name = name
+        self.waited_s = waited_s
+        self.reason = reason
+
+
+class GoalRejected(DvrkError):
+    """A goal that an action server did not accept.
+
+    Attributes:
+        name: Name of the action on the graph.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}: the goal was rejected")
+        self.name = name
+
+
+class LayoutError(DvrkError):
+    """A message whose serialised form is not what patching needs.
+
+    Attributes:
+        message_type: The message class.
+        reason: What does not fit.
+    """
+
+    def __init__(self, message_type: type, reason: str) -> None:
+        super().__init__(f"{message_type.__name__}: {reason}")
+        self.message_type = message_type
+        self.reason = reason

@@ -1,0 +1,1 @@
+"""Side-by-side figures: each module is one benchmark of ./dvrk bench."""

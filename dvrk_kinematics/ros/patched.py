@@ -1,0 +1,154 @@
+"""Messages as bytes: serialised once and patched in place, or read without being deserialised.
+
+Publishing a message in Python costs most of its time in serialising it, and receiving one in
+building Python objects. A message whose names and lengths stay the same needs neither: only its
+numbers and its stamp change, and these lie at places that :mod:`dvrk_kinematics.ros.layout` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+
+from dvrk_kinematics.errors import InvalidInput, LayoutError
+from dvrk_kinematics.geometry.arrays import Array, ArrayLike
+from dvrk_kinematics.ros.layout import Layout, find_layout, see_numbers
+from dvrk_kinematics.ros.stamps import NS_PER_S
+
+__all__ = ["PatchedMessage", "RawMessage", "RawReader"]
+
+MessageT = TypeVar("MessageT")
+
+_REMEMBERED_LAYOUTS = 8
+"""A reader forgets the oldest layout beyond these: a topic with several publishers has a few,
+never many.
+"""
+
+
+class PatchedMessage:
+    """A message that is serialised once and whose numbers are written in place.
+
+    Example:
+        state = PatchedMessage(joint_state, ["position", "velocity"])
+        state["position"] = q
+        publisher.publish(state.stamped(now_ns))
+
+    Args:
+        message: The message with all its names and array lengths as they stay.
+        fields: The fields to write, as for :func:`~dvrk_kinematics.ros.layout.find_layout`.
+    """
+
+    def __init__(self, message: Any, fields: Sequence[str]) -> None:
+        layout = find_layout(message, fields)
+        self._layout = layout
+        self._data = bytearray(layout.data)
+        self._doubles = see_numbers(self._data, np.float64)
+        self._ints = see_numbers(self._data, np.uint32)
+        self._sizes = {field: self._doubles[index].size for field, index in layout.doubles.items()}
+
+    def __setitem__(self, field: str, values: ArrayLike) -> None:
+        numbers = np.ravel(values)
+        # Checked here, since numpy would spread a single number over the whole field.
+        if numbers.size != self._sizes[field]:
+            raise InvalidInput(
+                field, f"{numbers.size} numbers given, the message holds {self._sizes[field]}"
+            )
+        self._doubles[self._layout.doubles[field]] = numbers
+
+    def __getitem__(self, field: str) -> Array:
+        return np.array(self._doubles[self._layout.doubles[field]])
+
+    def stamped(self, ns: int) -> bytes:
+        """Write every stamp of the message and give the bytes to publish.
+
+        Args:
+            ns: Nanoseconds of the stamp.
+        """
+        sec, nanosec = divmod(ns, NS_PER_S)
+        self._ints[self._layout.seconds] = sec
+        self._ints[self._layout.nanoseconds] = nanosec
+        return bytes(self._data)
+
+
+class RawMessage(Generic[MessageT]):
+    """One message that was read as bytes.
+
+    Attributes:
+        template: The first message of the same layout: its names and frame are this one's, its
+            numbers are not.
+    """
+
+    __slots__ = ("_data", "_layout", "template")
+
+    def __init__(self, data: bytes, layout: Layout, template: MessageT) -> None:
+        self._data = data
+        self._layout = layout
+        self.template = template
+
+    def __getitem__(self, field: str) -> Array:
+        """The numbers of a field, read-only; empty if the message carries none."""
+        numbers: Array = see_numbers(self._data, np.float64)[self._layout.doubles[field]]
+        return numbers
+
+    @property
+    def stamp_ns(self) -> int:
+        """Nanoseconds of the first stamp, 0 if there is none."""
+        ints = see_numbers(self._data, np.uint32)
+        seconds = ints[self._layout.seconds]
+        if not seconds.size:
+            return 0
+        return int(seconds[0]) * NS_PER_S + int(ints[self._layout.nanoseconds][0])
+
+
+class RawReader(Generic[MessageT]):
+    """Reads the bytes of a raw subscription.
+
+    The first message is deserialised and its layout learnt. From then on every message that
+    differs only in the named fields and the stamps is read where it lies; any other one is
+    deserialised and learnt as well, so that a change of names, order or length is never mistaken
+    for numbers.
+
+    Args:
+        message_type: The message class.
+        fields: The fields to read, as for :func:`~dvrk_kinematics.ros.layout.find_layout`.
+    """
+
+    def __init__(self, message_type: type[MessageT], fields: Sequence[str]) -> None:
+        self._type = message_type
+        self._fields = tuple(fields)
+        self._known: list[tuple[Layout, MessageT]] = []
+        self.learnt = 0
+        """Messages that had to be deserialised."""
+
+    def read(self, data: bytes) -> RawMessage[MessageT]:
+        """See one message; nothing is copied.
+
+        Raises:
+            LayoutError: If the bytes are not what the message type serialises to.
+        """
+        for layout, template in self._known:
+            if _has_layout(data, layout):
+                return RawMessage(data, layout, template)
+        template = deserialize_message(data, self._type)
+        layout = self._learn(data, template)
+        self._known = [(layout, template), *self._known][:_REMEMBERED_LAYOUTS]
+        self.learnt += 1
+        return RawMessage(data, layout, template)
+
+    def _learn(self, data: bytes, template: MessageT) -> Layout:
+        """The layout of what arrived, whose padding may differ from what is serialised here."""
+        own = find_layout(template, self._fields)
+        numbers, arrived = see_numbers(own.data, np.float64), see_numbers(data, np.float64)
+        for field, index in own.doubles.items():
+            if len(data) < len(own.data) or numbers[index].tobytes() != arrived[index].tobytes():
+                raise LayoutError(self._type, f"{field} does not lie where it is serialised here")
+        return replace(own, data=data)
+
+
+def _has_layout(data: bytes, layout: Layout) -> bool:
+    known = layout.data
+    return len(data) == len(known) and all(data[a:b] == known[a:b] for a, b in layout.fixed)

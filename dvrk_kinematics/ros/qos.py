@@ -1,0 +1,53 @@
+"""Quality of service by name, so that both ends of a topic agree."""
+
+from __future__ import annotations
+
+from rclpy.qos import (
+    QoSDurabilityPolicy,
+    QoSHistoryPolicy,
+    QoSProfile,
+    QoSReliabilityPolicy,
+)
+
+__all__ = ["COMMAND", "DESCRIPTION", "EVENT", "STATE", "STATE_READER", "TF", "TF_STATIC"]
+
+
+def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
+    durability = QoSDurabilityPolicy.TRANSIENT_LOCAL if latched else QoSDurabilityPolicy.VOLATILE
+    return QoSProfile(
+        history=QoSHistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=QoSReliabilityPolicy.RELIABLE,
+        durability=durability,
+    )
+
+
+STATE = _reliable(depth=5)
+"""Published state (joint_states, measured_js): reliable, so that both kinds of reader connect."""
+
+STATE_READER = QoSProfile(
+    history=QoSHistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=QoSReliabilityPolicy.BEST_EFFORT,
+    durability=QoSDurabilityPolicy.VOLATILE,
+)
+"""Reading state where only the newest counts: best effort accepts every publisher and never
+waits for a repeat.
+"""
+
+COMMAND = _reliable(depth=1)
+"""Commands, sent and read: only the newest counts, and a command is never latched."""
+
+EVENT = _reliable(depth=100, latched=True)
+"""Events as the dVRK publishes them (operating_state, error, ...): a late subscriber gets the
+last ones.
+"""
+
+DESCRIPTION = _reliable(depth=1, latched=True)
+"""robot_description: one text for all who come, whenever they come."""
+
+TF = _reliable(depth=100)
+"""/tf as everybody publishes and reads it."""
+
+TF_STATIC = _reliable(depth=100, latched=True)
+"""/tf_static as everybody publishes and reads it."""

@@ -1,0 +1,33 @@
+"""Installs dvrk_kinematics as an ament_python package."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "dvrk_kinematics"
+
+
+def shared_files(folder: str) -> list[tuple[str, list[str]]]:
+    """List the files below a folder as data files of share/, the tree kept."""
+    files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
+    return [(str(Path("share", NAME, file.parent)), [str(file)]) for file in files]
+
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="Kinematics, motion and ROS 2 nodes for the da Vinci Research Kit",
+    license="Apache-2.0",
+    maintainer="dvrk_kinematics developers",
+    maintainer_email="maintainers@dvrk-kinematics.invalid",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        *(entry for folder in ("config", "launch", "urdf") for entry in shared_files(folder)),
+    ],
+    install_requires=["setuptools", "numpy", "scipy", "PyYAML"],
+    python_requires=">=3.10",
+    zip_safe=False,
+)

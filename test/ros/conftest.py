@@ -1,0 +1,81 @@
+"""Real ROS 2 for tests: a domain of their own, and processes that are always gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.spinning import SpinningNode
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_domain() -> Iterator[None]:
+    """Keep this run apart from others: on this machine only, in a domain by process id."""
+    before = {
+        name: os.environ.get(name) for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE")
+    }
+    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 99)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    yield
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    """An initialised ROS context."""
+    made = Context()
+    rclpy.init(context=made)
+    yield made
+    rclpy.try_shutdown(context=made)
+
+
+@pytest.fixture
+def spinning(context: Context) -> Iterator[Callable[..., Node]]:
+    """Makes nodes that spin until the test is over."""
+    with ExitStack() as stack:
+
+        def make(name: str, **options: Any) -> Node:
+            node = Node(name, context=context, **options)
+            stack.callback(node.destroy_node)
+            stack.enter_context(SpinningNode(node))
+            return node
+
+        yield make
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts Python scripts of this folder as processes, and ends them by their id."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(script: str, *arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / script), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=20)
