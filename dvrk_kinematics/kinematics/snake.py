@@ -1,0 +1,230 @@
+"""Inverse kinematics of a PSM with a snake wrist whose halves bend equally.
+
+The instrument has two pitches and two yaws, and the controller keeps each pair equal: so six
+numbers for six equations. Where the remote centre is seen from the wrist's last frame gives both
+angles and the insertion; the orientation that is left gives yaw, pitch and roll of the shaft in
+closed form, in two ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import atan2, cos, pi, sin, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.errors import InvalidInput, ModelError
+from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.selection import Selector
+from dvrk_kinematics.kinematics.snake_wrist import all_bends, insertion_of, refine_bend
+from dvrk_kinematics.models.schema import ArmModel, Convention
+
+__all__ = ["SnakeSolver"]
+
+FloatArray = npt.NDArray[np.float64]
+Rows = Sequence[Sequence[float]]
+SNAKE_ROWS = (
+    *((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0)),
+    *((-pi / 2, -pi / 2), (-pi / 2, 0.0), (0.0, 0.0), (pi / 2, pi / 2)),
+)
+"""alpha and theta (rad) of the rows that the solution is made for."""
+ROLL = 3
+AXIS_GUARD = 1e-9
+"""Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
+SOLE_GAPS = 6.0
+"""Distance of the wrist from the remote centre, in gaps of the wrist, from which there is one
+solution inside limits at most; nearer, every solution is looked for."""
+
+
+class SnakeSolver:
+    """Kinematics of one PSM with a snake wrist of equal halves.
+
+    Args:
+        model: The arm with its instrument.
+        limits: Its joint limits: two wrist pitches and two wrist yaws among them.
+
+    Raises:
+        ModelError: The arm's chain is not that of a PSM with a snake wrist.
+    """
+
+    __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "limits")
+
+    def __init__(self, model: ArmModel, limits: JointLimits) -> None:
+        rows = model.chain
+        fits = (
+            model.convention is Convention.MODIFIED
+            and len(rows) == len(SNAKE_ROWS) == len(model.joints)
+            and bool(np.array_equal(model.T_base, np.eye(4)))
+            and np.allclose([(row.alpha, row.theta) for row in rows], SNAKE_ROWS, atol=1e-12)
+            and not any(row.a for row in rows[:5])
+            and rows[5].a == rows[6].a == rows[7].a > 0.0
+            and not any(rows[i].d for i in (0, 1, 4, 5, 6, 7))
+        )
+        if not fits:
+            raise ModelError(model.name, "ik 'snake' needs a PSM's chain with a snake wrist")
+        self.limits = limits
+        self._selector = Selector(limits, turning=(ROLL,))
+        self._T_off = np.asarray(np.linalg.inv(model.T_tip_offset), dtype=np.float64)
+        self._chain = SerialChain(model)
+        self._e = rows[5].a
+        self._b = -rows[2].d - rows[3].d
+
+    def solve_floats(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
+        """Solve one pose.
+
+        Args:
+            T: Base to tip, four rows of four floats, finite and rigid.
+            seed: Joint positions to stay near (rad, m), or None.
+
+        Returns:
+            The solution inside the limits nearest the seed, or else the one that violates them
+            least; if there is none at all, the status says so and the joints are the seed's.
+        """
+        near = self._selector.rest if seed is None else seed
+        last = np.array(T) @ self._T_off
+        R, P = last[:3, :3], _seen_from(last)
+        start = (0.5 * (near[4] + near[7]), 0.5 * (near[5] + near[6]))
+        for p, y in (start, (0.0, 0.0)):
+            bend = refine_bend(P, self._e, p, y)
+            if bend is None:
+                continue
+            found = self._branches(R, P, bend, near)
+            q, inside = self._selector.choose(found, near)
+            if inside and abs(q[2] - self._b) > SOLE_GAPS * self._e:
+                return self._result(q, inside)
+        return self._search(R, P, near)
+
+    def _search(
+        self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
+    ) -> IkResult:
+        """Look at every solution of one pose."""
+        bends = all_bends(P, self._e)
+        found = [q for bend in bends for q in self._branches(R, P, bend, near)]
+        if not found:
+            return self._unsolved(R, P, near)
+        return self._result(*self._selector.choose(found, near))
+
+    def _unsolved(
+        self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
+    ) -> IkResult:
+        """Answer with the seed and how far it misses the pose."""
+        q = np.array(near, dtype=np.float64)
+        q.setflags(write=False)
+        here = np.array(self._chain.forward_floats(near)) @ self._T_off
+        away = here[:3, :3].T @ R
+        turn = [away[2, 1] - away[1, 2], away[0, 2] - away[2, 0], away[1, 0] - away[0, 1]]
+        return IkResult(
+            q,
+            IkStatus.UNREACHABLE,
+            self.limits.violations(near),
+            float(np.linalg.norm(here[:3, 3] + R @ np.array(P))),
+            atan2(float(np.linalg.norm(turn)), float(np.trace(away)) - 1.0),
+        )
+
+    def solve(
+        self,
+        T: FloatArray,
+        seed: Sequence[float] | FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
+    ) -> IkResult:
+        """Solve one pose, base to tip, shape (4, 4).
+
+        Raises:
+            InvalidInput: The seed has the wrong length, or the policy is not EXACT: with a snake
+                wrist every joint of the wrist moves the tip.
+        """
+        self._check_policy(policy)
+        floats = None if seed is None else np.asarray(seed, dtype=np.float64).tolist()
+        if floats is not None and len(floats) != len(self.limits):
+            raise InvalidInput("seed", f"has {len(floats)} values, must have {len(self.limits)}")
+        return self.solve_floats(T.tolist(), floats)
+
+    def solve_batch(
+        self,
+        T: FloatArray,
+        seed: FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
+        good: npt.NDArray[np.bool_] | None = None,
+    ) -> BatchIkResult:
+        """Solve N poses, base to tip, shape (N, 4, 4), one after the other."""
+        self._check_policy(policy)
+        count = len(self.limits)
+        result = BatchIkResult.empty(len(T), count)
+        rest = np.array(self._selector.rest) if seed is None else seed
+        near = np.broadcast_to(rest, (len(T), count))
+        for i in range(len(T)) if good is None else np.flatnonzero(good):
+            one = self.solve_floats(T[i].tolist(), near[i].tolist())
+            result.q[i], result.status[i] = one.q, one.status
+            result.position_error[i] = one.position_error
+            result.rotation_error[i] = one.rotation_error
+        solved = result.status != IkStatus.INVALID_INPUT
+        result.violations[solved] = self.limits.mask_batch(result.q[solved])
+        return result
+
+    def solve_all(self, T: FloatArray) -> list[IkResult]:
+        """Give every solution of one pose with wrist halves under a right angle."""
+        last = T @ self._T_off
+        P, rest = _seen_from(last), self._selector.rest
+        return [
+            self._result(*self._selector.choose([q], rest))
+            for bend in all_bends(P, self._e)
+            for q in self._branches(last[:3, :3], P, bend, rest)
+        ]
+
+    def _branches(
+        self,
+        R: FloatArray,
+        P: tuple[float, float, float],
+        bend: tuple[float, float],
+        seed: Sequence[float],
+    ) -> list[list[float]]:
+        """Give the shaft's joints for one bend of the wrist, in two ways: eight floats each."""
+        p, y = bend
+        (xx, _, zx), (xy, _, zy), (xz, _, zz) = (R @ _wrist_rotation(p, y).T).tolist()
+        h = sqrt(zx * zx + zz * zz)
+        q1 = atan2(zx, -zz) if h > AXIS_GUARD else seed[0]
+        q2 = atan2(-zy, h)
+        s1, c1, s2, c2 = sin(q1), cos(q1), sin(q2), cos(q2)
+        q4 = atan2(-c1 * xx - s1 * xz, -s1 * s2 * xx - c2 * xy + c1 * s2 * xz)
+        q3 = insertion_of(P, self._e, p, y) + self._b
+        other = (pi if q2 > 0.0 else -pi) - q2
+        return [
+            [q1, q2, q3, q4, p, y, y, p],
+            [_opposite(q1), other, q3, _opposite(q4), p, y, y, p],
+        ]
+
+    def _result(self, q: Sequence[float], inside: bool) -> IkResult:
+        """Wrap joint positions that give the pose exactly."""
+        array = np.array(q)
+        array.setflags(write=False)
+        if inside:
+            return IkResult(array, IkStatus.OK)
+        return IkResult(array, IkStatus.OUTSIDE_LIMITS, self.limits.violations(q))
+
+    @staticmethod
+    def _check_policy(policy: IkPolicy) -> None:
+        if policy is not IkPolicy.EXACT:
+            raise InvalidInput("policy", f"{policy.value} is not offered for a snake wrist")
+
+
+def _seen_from(T: FloatArray) -> tuple[float, float, float]:
+    """Give the base's origin as seen from a frame (m)."""
+    x, y, z = (-(T[:3, :3].T @ T[:3, 3])).tolist()
+    return x, y, z
+
+
+def _opposite(angle: float) -> float:
+    """Turn an angle by half a turn, staying within -pi to pi."""
+    return angle - pi if angle > 0.0 else angle + pi
+
+
+def _wrist_rotation(p: float, y: float) -> FloatArray:
+    """Give the rotation from the shaft after its roll to the wrist's last frame, shape (3, 3)."""
+    sp, cp, s2, c2 = sin(p), cos(p), sin(2.0 * y), cos(2.0 * y)
+    first = np.array([[sp, cp, 0.0], [0.0, 0.0, 1.0], [cp, -sp, 0.0]])
+    middle = np.array([[c2, 0.0, s2], [0.0, 1.0, 0.0], [-s2, 0.0, c2]])
+    last = np.array([[-sp, -cp, 0.0], [cp, -sp, 0.0], [0.0, 0.0, 1.0]])
+    return np.asarray(first @ middle @ last)
