@@ -1,0 +1,47 @@
+"""What the tests of the rooms without ROS share: arms, golden tables, random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dvrk_kinematics import Arm, load_arm
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+# A snake is free here: its closed form is tested beside its solver.
+ARMS: dict[str, Callable[[], Arm]] = {
+    "psm_400006": lambda: load_arm("PSM", instrument="400006"),
+    "psm_420006": lambda: load_arm("PSM", instrument="420006", generation="Si"),
+    "psm_caudier": lambda: load_arm("PSM", instrument="caudier"),
+    "psm_snake": lambda: load_arm("PSM", instrument="400117", solver="numeric"),
+    "ecm": lambda: load_arm("ECM"),
+    "ecm_si": lambda: load_arm("ECM", generation="Si"),
+    "mtml": lambda: load_arm("MTML"),
+    "mtmr": lambda: load_arm("MTMR"),
+    "suj_psm1": lambda: load_arm("SUJ_PSM1"),
+    "suj_psm2": lambda: load_arm("SUJ_PSM2"),
+    "suj_psm3": lambda: load_arm("SUJ_PSM3"),
+    "suj_ecm": lambda: load_arm("SUJ_ECM"),
+}
+
+
+@pytest.fixture(params=list(ARMS))
+def every_arm(request: pytest.FixtureRequest) -> Arm:
+    """Each arm in turn."""
+    return ARMS[request.param]()
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """The same random numbers in every run."""
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """Where the golden tables are."""
+    return DATA
