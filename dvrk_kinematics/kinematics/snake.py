@@ -87,22 +87,19 @@ class SnakeSolver:
         last = np.array(T) @ self._T_off
         R, P = last[:3, :3], _seen_from(last)
         start = (0.5 * (near[4] + near[7]), 0.5 * (near[5] + near[6]))
+        found: list[list[float]] = []
         for p, y in (start, (0.0, 0.0)):
             bend = refine_bend(P, self._e, p, y)
             if bend is None:
                 continue
-            found = self._branches(R, P, bend, near)
+            found += self._branches(R, P, bend, near)
             q, inside = self._selector.choose(found, near)
             if inside and abs(q[2] - self._b) > SOLE_GAPS * self._e:
                 return self._result(q, inside)
-        return self._search(R, P, near)
-
-    def _search(
-        self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
-    ) -> IkResult:
-        """Look at every solution of one pose."""
-        bends = all_bends(P, self._e)
-        found = [q for bend in bends for q in self._branches(R, P, bend, near)]
+        # What the seed leads to stays among the candidates: near a degenerate place the net
+        # may miss it.
+        for bend in all_bends(P, self._e):
+            found += self._branches(R, P, bend, near)
         if not found:
             return self._unsolved(R, P, near)
         return self._result(*self._selector.choose(found, near))
