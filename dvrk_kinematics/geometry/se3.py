@@ -48,8 +48,8 @@ def inverse(T: Array) -> Array:
 
 
 def apply(T_a_b: Array, points_b: Array) -> Array:
-    """Points given in b, seen from a; (4, 4) and (..., 3) -> (..., 3)."""
-    moved: Array = points_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2) + T_a_b[..., :3, 3]
+    """Points given in b, seen from a; (..., 4, 4) and (..., 3) -> (..., 3), broadcast."""
+    moved: Array = (T_a_b[..., :3, :3] @ points_b[..., None])[..., 0] + T_a_b[..., :3, 3]
     return moved
 
 

@@ -36,8 +36,8 @@ class Descent(NamedTuple):
         q: Joint positions (rad, m), shape (B, n).
         position_error: Distances to the targets (m), shape (B,).
         rotation_error: Angles to the targets (rad), shape (B,).
-        slope: Length of the gradient of the squared error along the free joints, shape (B,);
-            near 0 at a minimum, reached or not.
+        slope: How fast the free joints could still lower the error, as a fraction of it per rad,
+            shape (B,); near 0 at a minimum, reached or not.
     """
 
     q: Array
@@ -120,5 +120,5 @@ def _finish(
     position_error, rotation_error = se3.pose_error(chain.forward(q), T)
     uphill = np.einsum("bij,bi->bj", state.J, state.error)
     held = ((q <= bounds[0]) & (uphill < 0.0)) | ((q >= bounds[1]) & (uphill > 0.0))
-    slope = np.linalg.norm(np.where(held, 0.0, uphill), axis=1)
+    slope = np.linalg.norm(np.where(held, 0.0, uphill), axis=1) / np.maximum(state.cost, 1e-300)
     return Descent(q, position_error, rotation_error, slope)

@@ -56,8 +56,8 @@ class ScrewChain:
             screws.revolute(front, yaw_point),
         ]
         M = np.eye(4)
-        # The tip's axes at q = 0: z down along the shaft, x to the robot's left.
-        M[:3, :3] = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+        # The tip's axes at q = 0: z down along the shaft, x and y those of the base exchanged.
+        M[:3, :3] = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
         M[:3, 3] = yaw_point
         return cls(np.array(axes), M)
 

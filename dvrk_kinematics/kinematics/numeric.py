@@ -25,8 +25,8 @@ __all__ = ["NumericSolver"]
 
 _TOLERANCE = 1e-9
 """Errors (m, rad) at which a pose counts as reached."""
-_FLAT = 1e-6
-"""Slope of the squared error at which a descent has ended in a minimum."""
+_FLAT = 1e-3
+"""Slope of the error at which a descent has ended in a minimum."""
 _STARTS = 48
 _CHUNK = 4096
 
