@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 from bootstrap.clone import Clone
 from bootstrap.lock import hold_lock
-from bootstrap.machine import check_machine, read_machine
+from bootstrap.machine import check_machine, check_venv, read_machine
+from bootstrap.problems import Problem
 from bootstrap.stamps import digest_files, read_stamp, remove_stamp, write_stamp
 from bootstrap.steps import run_step
 
@@ -57,24 +57,24 @@ def _wanted(clone: Clone, purposes: Sequence[str]) -> dict[str, str]:
 
 
 def _is_whole(clone: Clone, purposes: Sequence[str]) -> bool:
-    stamp = read_stamp(clone.venv)
-    installed = stamp.get("purposes", {})
     return (
-        stamp.get("identity") == _identity(clone)
-        and (clone.venv / "bin" / "python").exists()
-        and _wanted(clone, purposes).items() <= installed.items()
+        _is_made(clone)
+        and _wanted(clone, purposes).items() <= read_stamp(clone.venv)["purposes"].items()
     )
 
 
+def _is_made(clone: Clone) -> bool:
+    """Whether it was finished, here and by this Python, and nobody broke it since."""
+    is_of_here = read_stamp(clone.venv).get("identity") == _identity(clone)
+    return is_of_here and (clone.venv / "bin" / "python").exists()
+
+
 def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
-    stamp = read_stamp(clone.venv)
-    if clone.uses_wheels:
-        check_machine(read_machine(clone.root))
-    if stamp.get("identity") == _identity(clone):
-        installed = dict(stamp["purposes"])
+    installed: dict[str, str] = {}
+    if _is_made(clone):
+        installed = read_stamp(clone.venv)["purposes"]
         remove_stamp(clone.venv)
     else:
-        installed = {}
         _create(clone, lock)
 
     wanted = _wanted(clone, purposes)
@@ -82,22 +82,35 @@ def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
     if missing:
         _install(clone, missing, lock)
     write_stamp(clone.venv, {"identity": _identity(clone), "purposes": installed | wanted})
+    _begun(clone).unlink(missing_ok=True)
+
+
+def _begun(clone: Clone) -> Path:
+    """Mark of an environment in the making: what it marks is ours to throw away."""
+    return clone.work / f"{clone.flavour}-begun"
 
 
 def _create(clone: Clone, lock: int) -> None:
-    remove_stamp(clone.venv)
+    machine = read_machine(clone.root)
+    if clone.uses_wheels:
+        check_machine(machine)
+    else:
+        check_venv(machine)
     if clone.venv.exists():
+        if not (read_stamp(clone.venv) or _begun(clone).exists()):
+            raise Problem(
+                f"{clone.venv} was not made by ./dvrk; move it away or remove it, and start again"
+            )
         print(
-            "dvrk: the environment is unfinished or of another Python; making it anew",
+            "dvrk: the environment is unfinished, moved or of another Python; making it anew",
             file=sys.stderr,
         )
-        shutil.rmtree(clone.venv)
-    command = [sys.executable, "-m", "venv", str(clone.venv)]
-    if not clone.uses_wheels:
-        command.append("--system-site-packages")
+    _begun(clone).touch()
+    remove_stamp(clone.venv)
+    options = [] if clone.uses_wheels else ["--system-site-packages"]
     run_step(
         "make the virtual environment",
-        command,
+        [sys.executable, "-m", "venv", "--clear", *options, str(clone.venv)],
         clone.logs / "venv.log",
         _pip_environ(clone),
         clone.root,
@@ -107,6 +120,9 @@ def _create(clone: Clone, lock: int) -> None:
 
 def _install(clone: Clone, purposes: Sequence[str], lock: int) -> None:
     files = [part for p in purposes for part in ("--requirement", str(clone.requirements(p)))]
+    if clone.uses_wheels:
+        # An extra must not move what the base has pinned.
+        files += ["--constraint", str(clone.requirements("core"))]
     run_step(
         f"install {', '.join(purposes)}",
         [str(clone.venv / "bin" / "python"), "-m", "pip", "install", "--no-compile", *files],
@@ -118,11 +134,14 @@ def _install(clone: Clone, purposes: Sequence[str], lock: int) -> None:
 
 
 def _pip_environ(clone: Clone) -> dict[str, str]:
-    """The user's environment with pip's cache inside the clone, and no Python path of others."""
+    """The user's environment with pip's cache inside the clone, and no other place to install."""
     environ = dict(os.environ)
+    for name in ("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PYTHONHOME"):
+        environ.pop(name, None)
     if clone.uses_wheels:
         environ.pop("PYTHONPATH", None)
     environ.setdefault("PIP_CACHE_DIR", str(clone.work / "cache" / "pip"))
     environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     environ["PIP_NO_INPUT"] = "1"
+    environ["PIP_USER"] = "0"
     return environ

@@ -36,7 +36,7 @@ def call(client: Client, request: Any, timeout_s: float) -> Any:
         CallFailed: If the service is not there, or does not answer in time.
     """
     deadline = time.monotonic() + timeout_s
-    name = client.srv_name
+    name = client.service_name
     if not client.service_is_ready() and not client.wait_for_service(timeout_s):
         raise CallFailed(name, timeout_s, "no such service appeared")
     future = client.call_async(request)

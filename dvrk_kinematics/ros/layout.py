@@ -1,24 +1,29 @@
 """Where the numbers of a message lie in its serialised bytes.
 
-A message is serialised as plain CDR: after a header of 4 bytes every float64 is aligned to 8 bytes
-and every part of a stamp to 4. So all its doubles are elements of one float64 view that starts
-behind the header, and all its stamps elements of one uint32 view. The places are found by writing
-sentinels into a copy of the message and looking for them in its bytes: nothing here knows a
-message type.
+A message is serialised as plain CDR: a header of 4 bytes, then field after field, each primitive
+aligned to its own size counted from behind the header. So all doubles of a message are elements of
+one float64 view that starts behind the header, and all its stamps elements of one uint32 view.
+What lies between fields to align them is padding and holds whatever was in memory: it must be left
+out of every comparison. The places follow from the message class alone; nothing here knows a type
+by name but that of a stamp.
 """
 
 from __future__ import annotations
 
-import copy
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
+from rosidl_parser.definition import (
+    AbstractNestedType,
+    AbstractSequence,
+    BasicType,
+    NamespacedType,
+    UnboundedString,
+)
 
 from dvrk_kinematics.errors import LayoutError
 
@@ -26,8 +31,15 @@ __all__ = ["Layout", "find_layout", "see_numbers"]
 
 _HEADER_BYTES = 4
 _LITTLE_ENDIAN_CDR = 1
+_STAMP = ["builtin_interfaces", "msg", "Time"]
+_SIZES = {
+    **dict.fromkeys(("boolean", "octet", "char", "uint8", "int8"), 1),
+    **dict.fromkeys(("uint16", "int16"), 2),
+    **dict.fromkeys(("uint32", "int32", "float"), 4),
+    **dict.fromkeys(("uint64", "int64", "double"), 8),
+}
 
-Index = slice | NDArray[np.intp]
+Index: TypeAlias = slice | NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,8 @@ class Layout:
         doubles: For each field, the elements of the float64 view that hold its numbers, in order.
         seconds: Elements of the uint32 view that hold the seconds of every stamp.
         nanoseconds: Elements of the uint32 view that hold the nanoseconds of every stamp.
-        fixed: Stretches (first, behind last) of the data that hold neither, such as lengths and
-            names.
+        fixed: Stretches (first, behind last) of the data that hold anything else, such as lengths
+            and names, but for padding.
     """
 
     data: bytes
@@ -50,13 +62,34 @@ class Layout:
     fixed: tuple[tuple[int, int], ...]
 
 
+class _Leaf(NamedTuple):
+    """A stretch of primitives of one type; ``path`` has ``[]`` for the elements of an array."""
+
+    path: str
+    kind: str
+    start: int
+    size: int
+    length: int
+    value: Any
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.size * self.length
+
+    @property
+    def elements(self) -> range:
+        """Its elements in a view of numbers of its size that starts behind the header."""
+        first = (self.start - _HEADER_BYTES) // self.size
+        return range(first, first + self.length)
+
+
 def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     """Find where the numbers of some fields lie, and the stamps.
 
     Args:
         message: A message with all its names and array lengths as they are going to be.
         fields: Dotted names of fields made of float64 only: numbers, arrays of them, or messages
-            of them such as ``pose``. ``transforms[].transform`` means that field of every element.
+            of them such as ``pose``. ``transforms[].transform`` is that field of every element.
 
     Raises:
         LayoutError: If a field holds something else, or the bytes are not plain CDR.
@@ -64,36 +97,26 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     kind = type(message)
     data = serialize_message(message)
     if len(data) < _HEADER_BYTES or data[1] != _LITTLE_ENDIAN_CDR:
-        raise LayoutError(
-            kind, f"serialised as {data[:_HEADER_BYTES].hex()}, not as little-endian CDR"
-        )
-    marked = copy.deepcopy(message)
-    sentinel = _Sentinels()
-    marks = {
-        field: [m for owner in _resolve(marked, field) for m in sentinel.mark(*owner)]
-        for field in fields
-    }
-    stamp_marks = [sentinel.mark_stamp(stamp) for stamp in _stamps(marked)]
-
-    marked_data = serialize_message(marked)
-    place = _places(see_numbers(marked_data, np.float64))
-    int_place = _places(see_numbers(marked_data, np.uint32))
-    try:
-        doubles = {field: [place[mark] for mark in ms] for field, ms in marks.items()}
-        seconds = [int_place[sec] for sec, _ in stamp_marks]
-        nanoseconds = [int_place[nanosec] for _, nanosec in stamp_marks]
-    except KeyError as error:
-        raise LayoutError(
-            kind, f"a number is not aligned as in plain CDR (sentinel {error})"
-        ) from error
+        raise LayoutError(kind, f"serialised as {data[:4].hex()}, not as little-endian CDR")
+    leaves = list(_Walk().message(message, ""))
+    named = {field: _under(leaves, field) for field in fields}
+    for field, found in named.items():
+        if not found or any(leaf.kind != "double" for leaf in found):
+            raise LayoutError(kind, f"{field} is not made of float64 only")
+    seconds = [leaf for leaf in leaves if leaf.kind == "stamp.sec"]
+    nanoseconds = [leaf for leaf in leaves if leaf.kind == "stamp.nanosec"]
+    numbers = [leaf for found in named.values() for leaf in found]
+    free = {leaf.start for leaf in [*seconds, *nanoseconds, *numbers] if leaf.length}
     layout = Layout(
         data=data,
-        doubles={field: _as_index(elements) for field, elements in doubles.items()},
-        seconds=_as_index(seconds),
-        nanoseconds=_as_index(nanoseconds),
-        fixed=_fixed_stretches(len(data), list(chain(*doubles.values())), seconds + nanoseconds),
+        doubles={field: _index(found) for field, found in named.items()},
+        seconds=_index(seconds),
+        nanoseconds=_index(nanoseconds),
+        fixed=_join(
+            (0, 2), *((leaf.start, leaf.stop) for leaf in leaves if leaf.start not in free)
+        ),
     )
-    _check(layout, marks, stamp_marks, marked_data, kind)
+    _check(layout, kind)
     return layout
 
 
@@ -103,111 +126,95 @@ def see_numbers(data: bytes | bytearray, dtype: type[np.generic]) -> NDArray[Any
     return np.frombuffer(data, dtype, (len(data) - _HEADER_BYTES) // size, _HEADER_BYTES)
 
 
-def _places(numbers: NDArray[Any]) -> dict[float, int]:
-    return {number: element for element, number in enumerate(numbers.tolist())}
+def _check(layout: Layout, kind: type) -> None:
+    """Numbers written where the layout says must be the ones that the message then holds."""
+    data = bytearray(layout.data)
+    doubles, ints = see_numbers(data, np.float64), see_numbers(data, np.uint32)
+    try:
+        for start, index in enumerate(layout.doubles.values()):
+            doubles[index] = start + np.arange(1, doubles[index].size + 1) / 1024.0
+        ints[layout.seconds], ints[layout.nanoseconds] = 12345, 67890
+        leaves = list(_Walk().message(deserialize_message(bytes(data), kind), ""))
+    except IndexError as error:
+        raise LayoutError(kind, f"shorter than plain CDR ({error})") from error
+    for start, field in enumerate(layout.doubles):
+        numbers = [number for leaf in _under(leaves, field) for number in leaf.value]
+        if numbers != [start + place / 1024.0 for place in range(1, len(numbers) + 1)]:
+            raise LayoutError(kind, f"{field} does not lie where plain CDR has it")
+    for part, number in (("sec", 12345), ("nanosec", 67890)):
+        if any(leaf.value != [number] for leaf in leaves if leaf.kind == f"stamp.{part}"):
+            raise LayoutError(kind, "a stamp does not lie where plain CDR has it")
 
 
-def _check(
-    layout: Layout,
-    marks: dict[str, list[float]],
-    stamp_marks: list[tuple[int, int]],
-    marked_data: bytes,
-    kind: type,
-) -> None:
-    """Patching the sentinels in must give what serialising them gave, byte for byte."""
-    patched = bytearray(layout.data)
-    doubles, ints = see_numbers(patched, np.float64), see_numbers(patched, np.uint32)
-    for field, index in layout.doubles.items():
-        doubles[index] = marks[field]
-    ints[layout.seconds] = [sec for sec, _ in stamp_marks]
-    ints[layout.nanoseconds] = [nanosec for _, nanosec in stamp_marks]
-    if bytes(patched) != marked_data:
-        raise LayoutError(kind, "its numbers do not lie where they were found")
-
-
-class _Sentinels:
-    """Numbers that appear nowhere else, written into a message one by one."""
+class _Walk:
+    """Goes through a message in the order of its bytes."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._at = _HEADER_BYTES
 
-    def mark(self, owner: Any, name: str) -> Iterator[float]:
-        """Overwrite every double of one attribute, and give each number written."""
-        value = getattr(owner, name)
-        if isinstance(value, float):
-            setattr(owner, name, self._next())
-            yield getattr(owner, name)
-        elif isinstance(value, array) and value.typecode == "d":
-            setattr(owner, name, array("d", [self._next() for _ in value]))
-            yield from getattr(owner, name)
-        elif isinstance(value, np.ndarray) and value.dtype == np.float64:
-            value[:] = [self._next() for _ in value]
-            yield from value.tolist()
-        elif _is_message(value):
-            for inner in value.get_fields_and_field_types():
-                yield from self.mark(value, inner)
+    def message(self, message: Any, path: str) -> Iterator[_Leaf]:
+        for name, kind in zip(
+            message.get_fields_and_field_types(), message.SLOT_TYPES, strict=True
+        ):
+            yield from self._value(getattr(message, name), kind, f"{path}.{name}".lstrip("."))
+
+    def _value(self, value: Any, kind: Any, path: str) -> Iterator[_Leaf]:
+        if isinstance(kind, AbstractNestedType):
+            yield from self._values(value, kind, path)
+        elif isinstance(kind, BasicType):
+            yield self._take(path, kind.typename, 1, [value])
+        elif isinstance(kind, UnboundedString):
+            text = value.encode()
+            yield self._take(path, "uint32", 1, [len(text)])
+            yield self._take(path, "char", len(text) + 1, text)
+        elif isinstance(kind, NamespacedType):
+            is_stamp = [*kind.namespaces, kind.name] == _STAMP
+            for leaf in self.message(value, path):
+                part = leaf.path.rpartition(".")[2]
+                yield leaf._replace(kind=f"stamp.{part}") if is_stamp else leaf
         else:
-            raise LayoutError(type(owner), f"{name} is not made of float64 only")
+            raise LayoutError(
+                type(value), f"{path} is of a type that is not laid out here: {kind}"
+            )
 
-    def mark_stamp(self, stamp: Any) -> tuple[int, int]:
-        """Overwrite a stamp, and give the two numbers written."""
-        self._count += 1
-        stamp.sec, stamp.nanosec = 0x5AC00000 + self._count, 0x3BE00000 + self._count
-        return stamp.sec, stamp.nanosec
+    def _values(self, values: Any, kind: Any, path: str) -> Iterator[_Leaf]:
+        if isinstance(kind, AbstractSequence):
+            yield self._take(f"{path}[length]", "uint32", 1, [len(values)])
+        if isinstance(kind.value_type, BasicType):
+            yield self._take(path, kind.value_type.typename, len(values), values)
+        else:
+            for value in values:
+                yield from self._value(value, kind.value_type, f"{path}[]")
 
-    def _next(self) -> float:
-        # The high bits are those of no ordinary length, text or number; the low ones count.
-        self._count += 1
-        return -1.2345678912345e-203 * self._count
-
-
-def _is_message(value: Any) -> bool:
-    return hasattr(value, "get_fields_and_field_types")
-
-
-def _resolve(message: Any, field: str) -> Iterator[tuple[Any, str]]:
-    """The owners of a dotted field, with its name there; ``name[]`` is every element."""
-    head, _, rest = field.partition(".")
-    if not rest:
-        yield message, head
-        return
-    inner = getattr(message, head.removesuffix("[]"))
-    for element in inner if head.endswith("[]") else [inner]:
-        yield from _resolve(element, rest)
+    def _take(self, path: str, kind: str, length: int, value: Any) -> _Leaf:
+        size = _SIZES[kind]
+        if length:
+            self._at += -(self._at - _HEADER_BYTES) % size
+        leaf = _Leaf(path, kind, self._at, size, length, value)
+        self._at = leaf.stop
+        return leaf
 
 
-def _stamps(message: Any) -> Iterator[Any]:
-    """Every builtin_interfaces Time inside a message, in order."""
-    for name, kind in message.get_fields_and_field_types().items():
-        value = getattr(message, name)
-        if kind == "builtin_interfaces/Time":
-            yield value
-        elif _is_message(value):
-            yield from _stamps(value)
-        elif isinstance(value, list):
-            for element in value:
-                if _is_message(element):
-                    yield from _stamps(element)
+def _under(leaves: Sequence[_Leaf], field: str) -> list[_Leaf]:
+    return [leaf for leaf in leaves if leaf.path == field or leaf.path.startswith(f"{field}.")]
 
 
-def _as_index(elements: Sequence[int]) -> Index:
+def _index(leaves: Sequence[_Leaf]) -> Index:
     """A slice where the elements follow each other: read without a copy, written faster."""
+    elements = [element for leaf in leaves for element in leaf.elements]
     if not elements:
         return slice(0, 0)
-    first, behind = elements[0], elements[0] + len(elements)
-    if list(elements) == list(range(first, behind)):
-        return slice(first, behind)
+    if elements == list(range(elements[0], elements[0] + len(elements))):
+        return slice(elements[0], elements[0] + len(elements))
     return np.array(elements, dtype=np.intp)
 
 
-def _fixed_stretches(
-    length: int, doubles: Sequence[int], ints: Sequence[int]
-) -> tuple[tuple[int, int], ...]:
-    """Stretches of bytes that hold no number, the header among them."""
-    is_fixed = np.ones(length, dtype=np.int8)
-    for size, elements in ((8, doubles), (4, ints)):
-        for element in elements:
-            start = _HEADER_BYTES + size * element
-            is_fixed[start : start + size] = 0
-    edges = np.flatnonzero(np.diff(is_fixed, prepend=0, append=0))
-    return tuple((int(first), int(behind)) for first, behind in edges.reshape(-1, 2))
+def _join(*stretches: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Stretches in order, those that touch made one."""
+    joined: list[tuple[int, int]] = []
+    for first, behind in stretches:
+        if joined and joined[-1][1] == first:
+            joined[-1] = (joined[-1][0], behind)
+        elif behind > first:
+            joined.append((first, behind))
+    return tuple(joined)

@@ -121,6 +121,11 @@ class SteadyLoop:
         """Make the first tick one period from now."""
         self._thread.start()
 
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the loop to end by itself, and tell whether it has (s)."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
     def stop(self, timeout_s: float = 5.0) -> bool:
         """Make no further tick, and wait for the one under way.
 
@@ -133,9 +138,7 @@ class SteadyLoop:
         self._stop.set()
         if threading.current_thread() is self._thread:
             return False
-        if self._thread.ident is not None:
-            self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        return self._thread.ident is None or self.join(timeout_s)
 
     def _run(self) -> None:
         try:

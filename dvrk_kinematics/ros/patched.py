@@ -140,11 +140,11 @@ class RawReader(Generic[MessageT]):
         return RawMessage(data, layout, template)
 
     def _learn(self, data: bytes, template: MessageT) -> Layout:
-        """The layout of what arrived, whose padding may differ from what is serialised here."""
+        """The layout of what arrived, whose padding differs from what is serialised here."""
         own = find_layout(template, self._fields)
         numbers, arrived = see_numbers(own.data, np.float64), see_numbers(data, np.float64)
         for field, index in own.doubles.items():
-            if len(data) < len(own.data) or numbers[index].tobytes() != arrived[index].tobytes():
+            if numbers[index].tobytes() != arrived[index].tobytes():
                 raise LayoutError(self._type, f"{field} does not lie where it is serialised here")
         return replace(own, data=data)
 

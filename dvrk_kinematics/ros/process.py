@@ -65,7 +65,9 @@ def _setter(stop: threading.Event) -> Callable[[int, FrameType | None], None]:
     return set_stop
 
 
-def _spin_until(stop: threading.Event, node: NodeT, on_stop: Callable[[NodeT], None] | None) -> int:
+def _spin_until(
+    stop: threading.Event, node: NodeT, on_stop: Callable[[NodeT], None] | None
+) -> int:
     """Spin in a thread: the main one handles signals and must not sleep inside rcl_wait."""
     try:
         with SpinningNode(node, on_end=stop.set) as spinning:

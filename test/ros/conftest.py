@@ -76,6 +76,11 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     yield begin
     for process in started:
-        if process.poll() is None:
+        process.terminate()
+    for process in started:
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.communicate(timeout=20)
+            process.communicate()
+            raise

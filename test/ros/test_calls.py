@@ -1,0 +1,91 @@
+"""Calls with a time-out: every wait ends, and says what did not come."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dvrk_kinematics_interfaces.action import Countdown
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics.errors import CallFailed, GoalRejected
+from dvrk_kinematics.ros.calls import call, send_goal
+
+TIMEOUT_S = 30.0
+
+
+def test_many_calls_are_all_answered(spinning: Callable[..., Node]) -> None:
+    server, client = spinning("server"), spinning("client")
+    server.create_service(Trigger, "go", lambda _, r: setattr(r, "success", True) or r)
+    service = client.create_client(Trigger, "go")
+    assert all(call(service, Trigger.Request(), TIMEOUT_S).success for _ in range(200))
+
+
+def test_a_missing_service_is_named(spinning: Callable[..., Node]) -> None:
+    service = spinning("client").create_client(Trigger, "nowhere")
+    with pytest.raises(CallFailed, match=r"/nowhere: no such service appeared within 0\.1 s"):
+        call(service, Trigger.Request(), 0.1)
+
+
+def test_a_service_that_does_not_answer_is_named(spinning: Callable[..., Node]) -> None:
+    server, client = spinning("server"), spinning("client")
+    release = threading.Event()
+    server.create_service(Trigger, "stuck", lambda _, r: release.wait(TIMEOUT_S) and r)
+    service = client.create_client(Trigger, "stuck")
+    assert service.wait_for_service(TIMEOUT_S)
+    with pytest.raises(CallFailed, match="/stuck: no answer came") as caught:
+        call(service, Trigger.Request(), 0.2)
+    assert (caught.value.name, caught.value.waited_s) == ("/stuck", 0.2)
+    release.set()
+
+
+class Counter:
+    """An action server that rejects goals of 0 ticks and runs until it is cancelled."""
+
+    def __init__(self, node: Node) -> None:
+        self.cancelled: Future = Future()
+        self.server = ActionServer(
+            node,
+            Countdown,
+            "count",
+            self.run,
+            goal_callback=lambda g: GoalResponse.ACCEPT if g.ticks else GoalResponse.REJECT,
+            cancel_callback=self.cancel,
+        )
+
+    def cancel(self, _: Any) -> CancelResponse:
+        self.cancelled.set_result(None)
+        return CancelResponse.ACCEPT
+
+    async def run(self, goal: Any) -> Any:
+        goal.publish_feedback(Countdown.Feedback(ticks_done=1))
+        await self.cancelled
+        goal.canceled()
+        return Countdown.Result(ticks_done=1)
+
+
+def test_a_goal_can_be_waited_for_and_cancelled(spinning: Callable[..., Node]) -> None:
+    counter, client = Counter(spinning("server")), spinning("client")
+    heard = threading.Event()
+    action = ActionClient(client, Countdown, "count")
+    goal = send_goal(action, Countdown.Goal(ticks=1), TIMEOUT_S, lambda _: heard.set())
+    assert heard.wait(TIMEOUT_S)
+    with pytest.raises(CallFailed, match=r"the goal did not end within 0\.1 s"):
+        goal.result(0.1)
+    assert goal.cancel(TIMEOUT_S)
+    assert goal.result(TIMEOUT_S).result.ticks_done == 1
+    counter.server.destroy()
+
+
+def test_a_rejected_goal_and_a_missing_server_are_told(spinning: Callable[..., Node]) -> None:
+    counter, client = Counter(spinning("server")), spinning("client")
+    with pytest.raises(GoalRejected, match="count: the goal was rejected"):
+        send_goal(ActionClient(client, Countdown, "count"), Countdown.Goal(ticks=0), TIMEOUT_S)
+    with pytest.raises(CallFailed, match="no such action appeared"):
+        send_goal(ActionClient(client, Countdown, "nowhere"), Countdown.Goal(ticks=1), 0.1)
+    counter.server.destroy()

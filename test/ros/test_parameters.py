@@ -1,0 +1,106 @@
+"""Parameters: described, checked as a whole, changed as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any
+
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.ros.parameters import Parameters, parameter
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A few parameters of every kind."""
+
+    rate: float = parameter(200.0, "rate of the loop", unit="Hz", minimum=1.0, maximum=1000.0)
+    slow_rate: float = parameter(20.0, "rate of the rest", unit="Hz", minimum=1.0)
+    arm: str = parameter("PSM1", "arm to drive", read_only=True)
+    hardware: str = parameter("simulated", "what to drive", choices=["simulated", "dvrk"])
+    depth: int = parameter(3, "queue length", minimum=1, maximum=10)
+    gains: tuple[float, ...] = parameter((1.0, 2.0), "gains", minimum=0.0)
+    verbose: bool = parameter(False, "whether to tell more")
+
+    def check(self) -> None:
+        if self.slow_rate > self.rate:
+            raise InvalidInput("slow_rate", f"{self.slow_rate} is above rate = {self.rate}")
+
+
+def overrides(**values: Any) -> dict[str, Any]:
+    return {
+        "parameter_overrides": [Parameter(name, value=value) for name, value in values.items()]
+    }
+
+
+def test_defaults_and_overrides_make_one_immutable_object(spinning: Callable[..., Node]) -> None:
+    node = spinning("settings", **overrides(rate=100.0, gains=[3.0, 4.0, 5.0]))
+    values = Parameters(node, Settings).values
+    assert values == Settings(rate=100.0, gains=(3.0, 4.0, 5.0))
+    with pytest.raises(FrozenInstanceError):
+        values.rate = 1.0  # type: ignore[misc]
+
+
+def test_tools_see_description_unit_range_and_read_only(spinning: Callable[..., Node]) -> None:
+    node = spinning("settings")
+    Parameters(node, Settings)
+    rate, hardware = node.describe_parameters(["rate", "hardware"])
+    assert (rate.description, rate.additional_constraints) == ("rate of the loop", "unit: Hz")
+    bounds = rate.floating_point_range[0]
+    assert (bounds.from_value, bounds.to_value) == (1.0, 1000.0)
+    assert hardware.additional_constraints == "one of: simulated, dvrk"
+    assert node.describe_parameter("arm").read_only
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rate": 0.5}, "rate"),
+        ({"rate": float("nan")}, "rate"),
+        ({"hardware": "real"}, "'real' is none of simulated, dvrk"),
+        ({"depth": 11}, "depth"),
+        ({"gains": [1.0, -1.0]}, "-1.0 is below 0.0"),
+        ({"rate": "fast"}, "must be float"),
+        ({"rate": 200}, "must be float"),
+        ({"slow_rate": 300.0}, "300.0 is above rate = 200.0"),
+    ],
+)
+def test_a_bad_value_at_start_says_which_and_why(
+    spinning: Callable[..., Node], given: dict[str, Any], message: str
+) -> None:
+    node = spinning("settings", **overrides(**given))
+    with pytest.raises(InvalidInput, match=message):
+        Parameters(node, Settings)
+
+
+def test_a_change_is_taken_as_a_whole(spinning: Callable[..., Node]) -> None:
+    seen: list[Settings] = []
+    node = spinning("settings")
+    parameters = Parameters(node, Settings, on_change=seen.append)
+    change = [Parameter("rate", value=10.0), Parameter("slow_rate", value=5.0)]
+    assert node.set_parameters_atomically(change).successful
+    assert parameters.values == Settings(rate=10.0, slow_rate=5.0)
+    assert seen == [parameters.values]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("rate", 10.0, "slow_rate: 20.0 is above rate = 10.0"),
+        ("hardware", "real", "none of simulated, dvrk"),
+        ("arm", "PSM2", "read-only"),
+    ],
+)
+def test_a_refused_change_leaves_everything_and_says_why(
+    spinning: Callable[..., Node], name: str, value: Any, reason: str
+) -> None:
+    node = spinning("settings")
+    parameters = Parameters(node, Settings)
+    result = node.set_parameters([Parameter(name, value=value)])[0]
+    assert not result.successful and reason in result.reason
+    assert parameters.values == Settings()
+    assert node.get_parameter(name).value == getattr(Settings(), name)
