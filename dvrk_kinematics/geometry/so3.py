@@ -182,11 +182,10 @@ def check(R: ArrayLike, argument: str = "R", tolerance: float = TOLERANCE) -> Ar
         raise InvalidInput(argument, f"needs shape (..., 3, 3), got {values.shape}")
     if not np.all(np.isfinite(values)):
         raise InvalidInput(argument, "holds NaN or infinity")
+    if np.any(np.linalg.det(values) < 0.0):
+        raise InvalidInput(argument, "is no rotation: mirrored, its determinant is negative")
     worst = float(np.max(deviation(values), initial=0.0))
     if worst > tolerance:
-        mirrored = " (mirrored: determinant -1)" if np.any(np.linalg.det(values) < 0.0) else ""
-        raise InvalidInput(
-            argument,
-            f"is no rotation: |R^T R - I| is {worst:.3g}, allowed {tolerance:.3g}{mirrored}",
-        )
+        reason = f"|R^T R - I| is {worst:.3g}, allowed {tolerance:.3g}"
+        raise InvalidInput(argument, f"is no rotation: {reason}")
     return values
