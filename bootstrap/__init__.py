@@ -1,1 +1,1 @@
-"""What stands behind ./dvrk: makes the environment and runs a command in it. Standard library only."""
+"""Behind ./dvrk: makes the environment and runs commands in it. Standard library only."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +11,11 @@ from types import FrameType
 from typing import NoReturn
 
 from bootstrap.checks import run_checks
-from bootstrap.clone import Clone, detect_ros
+from bootstrap.children import run_command, take_stop_signals
+from bootstrap.clone import Clone, check_python, detect_ros
 from bootstrap.environment import ensure_venv
 from bootstrap.interfaces import ensure_interfaces
-from bootstrap.problems import Problem
+from bootstrap.problems import Problem, explain_full_disk
 from bootstrap.process_environ import make_environ
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -29,27 +29,33 @@ usage: ./dvrk COMMAND [ARGUMENT ...]
   help                     this text
 
 Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a
-real ROS 2 inside the clone (.venv and .dvrk, about 700 MB, a few minutes); later starts take a
+real ROS 2 inside the clone (.venv and .dvrk, about 600 MB, a few minutes); later starts take a
 moment."""
 
 
 def main() -> int:
     """Run one command; problems are one sentence and exit code 1."""
-    signal.signal(signal.SIGTERM, _interrupt)
     command, *arguments = sys.argv[1:] or ["help"]
     try:
-        return _find(command)(arguments)
+        with take_stop_signals(_interrupt):
+            return _find(command)(arguments)
     except Problem as problem:
         print(f"dvrk: {problem}", file=sys.stderr)
         return 1
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        print("dvrk: the disk is full; free about 1.5 GB and start again", file=sys.stderr)
+        print(f"dvrk: {_explain(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\ndvrk: interrupted; the next start continues from a safe point", file=sys.stderr)
         return 130
+
+
+def _explain(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return explain_full_disk(_ROOT)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{error}; ./dvrk writes to its clone, so use one that belongs to you"
+    return str(error)
 
 
 def _find(command: str) -> Callable[[list[str]], int]:
@@ -85,14 +91,14 @@ def _test(arguments: list[str]) -> int:
 def _bench(arguments: list[str]) -> int:
     known = _benches()
     names, rest = (arguments[:1], arguments[1:]) if arguments else (known, [])
-    if names[0] not in known:
-        raise Problem(f"unknown benchmark {names[0]!r}; there are: {', '.join(known)}")
     worst = 0
     for name in names:
+        if name not in known:
+            raise Problem(f"unknown benchmark {name!r}; there are: {', '.join(known)}")
         has_extra = (_ROOT / "requirements" / f"bench-{name}.txt").exists()
         interpreter, environ = _prepare(*([f"bench-{name}"] if has_extra else []))
         command = [str(interpreter), "-m", f"bench.{name}", *rest]
-        worst = max(worst, os.spawnve(os.P_WAIT, command[0], command, environ))
+        worst = max(worst, run_command(command, _ROOT, environ))
     return worst
 
 
@@ -103,6 +109,7 @@ def _benches() -> list[str]:
 def _prepare(*extras: str) -> tuple[Path, dict[str, str]]:
     """The interpreter for a command and its environment, made if need be."""
     clone = Clone(_ROOT, detect_ros(os.environ))
+    check_python(clone.flavour, os.environ, sys.version_info[:2])
     interpreter = Path(sys.executable)
     if clone.uses_wheels or extras:
         interpreter = ensure_venv(clone, extras)

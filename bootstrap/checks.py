@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from bootstrap.children import run_command
 
 __all__ = ["run_checks"]
 
@@ -38,7 +39,7 @@ def run_checks(
     module = [str(python), "-m"]
     pytest = [*module, "pytest", "-o", f"cache_dir={cache / 'pytest'}", *arguments]
     if arguments:
-        return subprocess.run(pytest, cwd=root, env=tools, check=False).returncode
+        return run_command(pytest, root, tools)
     checks = {
         "lint": [*module, "ruff", "check", "."],
         "format": [*module, "ruff", "format", "--check", "."],
@@ -56,7 +57,7 @@ def run_checks(
 def _passes(name: str, command: Sequence[str], root: Path, environ: Mapping[str, str]) -> bool:
     print(f"dvrk test: {name}", file=sys.stderr, flush=True)
     started = time.monotonic()
-    code = subprocess.run(command, cwd=root, env=dict(environ), check=False).returncode
+    code = run_command(command, root, environ)
     print(
         f"dvrk test: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.problems import Problem
 
-__all__ = ["WHEELS", "Clone", "detect_ros"]
+__all__ = ["WHEELS", "Clone", "check_python", "detect_ros"]
 
 WHEELS = "wheels"
 """Flavour of a machine without ROS 2: everything comes from PyPI's wheels."""
@@ -81,7 +81,38 @@ def detect_ros(environ: Mapping[str, str]) -> str:
     return distro
 
 
+def check_python(flavour: str, environ: Mapping[str, str], version: tuple[int, int]) -> None:
+    """Refuse an interpreter that a sourced ROS 2 was not built for.
+
+    Args:
+        flavour: What detect_ros told.
+        environ: The environment.
+        version: Major and minor version of the interpreter.
+
+    Raises:
+        Problem: If rclpy is installed for other versions only.
+    """
+    if flavour == WHEELS:
+        return
+    homes = [
+        home
+        for prefix in _prefixes(environ)
+        for place in ("lib", "local/lib")
+        for home in (prefix / place).glob("python3.*/*-packages/rclpy")
+    ]
+    built_for = sorted({home.parent.parent.name.removeprefix("python") for home in homes})
+    mine = ".".join(map(str, version))
+    if built_for and mine not in built_for:
+        raise Problem(
+            f"the sourced ROS 2 {flavour} is for Python {', '.join(built_for)}, and this is "
+            f"{mine}; name the right one in DVRK_PYTHON"
+        )
+
+
+def _prefixes(environ: Mapping[str, str]) -> list[Path]:
+    return [Path(entry) for entry in environ.get("AMENT_PREFIX_PATH", "").split(":") if entry]
+
+
 def _has_rclpy(environ: Mapping[str, str]) -> bool:
-    prefixes = environ.get("AMENT_PREFIX_PATH", "").split(":")
     index = Path("share/ament_index/resource_index/packages/rclpy")
-    return any(prefix and (Path(prefix) / index).exists() for prefix in prefixes)
+    return any((prefix / index).exists() for prefix in _prefixes(environ))

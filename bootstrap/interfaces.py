@@ -12,7 +12,7 @@ from pathlib import Path
 from bootstrap.clone import Clone
 from bootstrap.environment import BASE_PURPOSES, ensure_venv
 from bootstrap.lock import hold_lock
-from bootstrap.machine import read_machine
+from bootstrap.machine import check_compilers, read_machine
 from bootstrap.problems import Problem
 from bootstrap.stamps import digest_files, read_stamp, remove_stamp, write_stamp
 from bootstrap.steps import run_step
@@ -73,7 +73,9 @@ def ensure_interfaces(clone: Clone) -> list[Path]:
     """
     packages = list_packages(clone, os.environ)
     if _stale(clone, packages):
-        if clone.uses_wheels and read_machine(clone.root).needs_cmake:
+        machine = read_machine(clone.root)
+        check_compilers(machine)
+        if clone.uses_wheels and machine.needs_cmake:
             ensure_venv(clone, ["cmake"])
         with hold_lock(clone.work / "lock") as lock:
             stale = _stale(clone, packages)
@@ -122,7 +124,7 @@ def _build(clone: Clone, packages: Sequence[InterfacePackage], lock: int) -> Non
 
 def _colcon(clone: Clone) -> list[str]:
     if clone.uses_wheels:
-        colcon = str(clone.venv / "bin" / "colcon")
+        colcon = [str(clone.venv / "bin" / "python"), "-m", "colcon"]
     else:
         found = shutil.which("colcon")
         if found is None:
@@ -130,22 +132,22 @@ def _colcon(clone: Clone) -> list[str]:
                 "colcon is needed to build interfaces/; install it "
                 "(apt install python3-colcon-common-extensions) and start again"
             )
-        colcon = found
+        colcon = [found]
     folders = clone.interfaces
     return [
-        *(colcon, "--log-base", str(folders / "log"), "build"),
+        *(*colcon, "--log-base", str(folders / "log"), "build"),
         *("--build-base", str(folders / "build"), "--install-base", str(folders / "install")),
         *("--event-handlers", "console_direct+", "--paths"),
     ]
 
 
 def _cmake_arguments(clone: Clone) -> list[str]:
-    arguments = ["--cmake-args", "-DBUILD_TESTING=OFF"]
+    python = clone.venv / "bin" / "python" if clone.uses_wheels else sys.executable
+    arguments = ["--cmake-args", "-DBUILD_TESTING=OFF", f"-DPython3_EXECUTABLE={python}"]
     if clone.uses_wheels:
         arguments += [
             "-GNinja",
             f"-DCMAKE_PROJECT_INCLUDE={clone.root / 'bootstrap' / 'wheels.cmake'}",
-            f"-DPython3_EXECUTABLE={clone.venv / 'bin' / 'python'}",
             "-DPython3_FIND_VIRTUALENV=ONLY",
         ]
     return arguments
@@ -153,7 +155,9 @@ def _cmake_arguments(clone: Clone) -> list[str]:
 
 def _build_environ(clone: Clone) -> dict[str, str]:
     environ = dict(os.environ)
+    # The user's own settings for colcon could choose another layout of the install folder.
     environ["COLCON_HOME"] = str(clone.work / "colcon")
+    environ.pop("COLCON_DEFAULTS_FILE", None)
     if clone.uses_wheels:
         venv = str(clone.venv)
         for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE"):

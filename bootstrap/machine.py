@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import re
 import shutil
@@ -14,10 +15,10 @@ from pathlib import Path
 
 from bootstrap.problems import Problem
 
-__all__ = ["Machine", "check_machine", "read_machine"]
+__all__ = ["Machine", "check_compilers", "check_machine", "check_venv", "read_machine"]
 
-_NEEDED_BYTES = 1_500_000_000
-"""Space for the environment, pip's downloads and the built interfaces."""
+_NEEDED_BYTES = 1_000_000_000
+"""Space for the environment, pip's downloads and the built interfaces, with some to spare."""
 
 _NEEDED_CMAKE = (3, 21)
 """First CMake whose cmake_language(DEFER) is known to work with bootstrap/wheels.cmake."""
@@ -51,12 +52,12 @@ def read_machine(folder: Path) -> Machine:
         folder: Where the environment is going to be.
     """
     return Machine(
-        system=platform.system(),
-        processor=platform.machine(),
-        implementation=platform.python_implementation(),
+        system=_system(),
+        processor=platform.machine() if sys.maxsize > 2**32 else "32-bit",
+        implementation=_implementation(),
         python=sys.version_info[:2],
-        c_compiler=shutil.which("cc") or shutil.which("gcc") or shutil.which("clang"),
-        cxx_compiler=shutil.which("c++") or shutil.which("g++") or shutil.which("clang++"),
+        c_compiler=_find_compiler("CC", "cc", "gcc", "clang"),
+        cxx_compiler=_find_compiler("CXX", "c++", "g++", "clang++"),
         has_python_headers=Path(sysconfig.get_path("include"), "Python.h").exists(),
         has_ensurepip=importlib.util.find_spec("ensurepip") is not None,
         cmake=_cmake_version(),
@@ -72,7 +73,7 @@ def check_machine(machine: Machine) -> None:
     """
     if machine.system != "Linux" or machine.processor != "x86_64":
         raise Problem(
-            "ROS 2 is on PyPI for x86_64 Linux only, and this is "
+            "ROS 2 is on PyPI for x86_64 Linux with glibc only, and this is "
             f"{machine.processor} {machine.system}; install ROS 2 Jazzy or newer here, source it, "
             "and start again"
         )
@@ -82,26 +83,64 @@ def check_machine(machine: Machine) -> None:
             f"CPython 3.10 to 3.14 is needed, and this is {machine.implementation} {version}; "
             "install one, or name it in DVRK_PYTHON"
         )
+    check_compilers(machine)
+    check_venv(machine)
+    if machine.free_bytes < _NEEDED_BYTES:
+        raise Problem(
+            f"about {_NEEDED_BYTES / 1e9:.0f} GB of disk space is needed and "
+            f"{machine.free_bytes / 1e9:.2f} GB is free; free some and start again"
+        )
+
+
+def check_compilers(machine: Machine) -> None:
+    """Refuse a machine on which message types cannot be built.
+
+    Raises:
+        Problem: What is missing, and what to do about it.
+    """
     if machine.c_compiler is None or machine.cxx_compiler is None:
         raise Problem(
-            "a C and C++ compiler is needed to build the message types and none was found; "
-            "install one (Debian, Ubuntu: apt install g++) and start again"
-        )
-    if not machine.has_ensurepip:
-        raise Problem(
-            "this Python cannot make virtual environments; install its venv module "
-            "(Debian, Ubuntu: apt install python3-venv) and start again"
+            "a C and a C++ compiler are needed to build the message types and at least one is "
+            "missing; install them (Debian, Ubuntu: apt install gcc g++) and start again"
         )
     if not machine.has_python_headers:
         raise Problem(
             "the headers of this Python (Python.h) are needed to build the message types; "
             "install them (Debian, Ubuntu: apt install python3-dev) and start again"
         )
-    if machine.free_bytes < _NEEDED_BYTES:
+
+
+def check_venv(machine: Machine) -> None:
+    """Refuse a Python that cannot make virtual environments.
+
+    Raises:
+        Problem: What is missing, and what to do about it.
+    """
+    if not machine.has_ensurepip:
         raise Problem(
-            f"about {_NEEDED_BYTES / 1e9:.1f} GB of disk space is needed and "
-            f"{machine.free_bytes / 1e9:.2f} GB is free; free some and start again"
+            "this Python cannot make virtual environments; install its venv module "
+            "(Debian, Ubuntu: apt install python3-venv) and start again"
         )
+
+
+def _system() -> str:
+    """The operating system; wheels for Linux are for those with glibc."""
+    name = platform.system()
+    if name == "Linux" and platform.libc_ver()[0] != "glibc":
+        return "Linux without glibc"
+    return name
+
+
+def _implementation() -> str:
+    """The kind of Python; a free-threaded one would need other wheels."""
+    name = platform.python_implementation()
+    return f"free-threaded {name}" if sysconfig.get_config_var("Py_GIL_DISABLED") else name
+
+
+def _find_compiler(variable: str, *names: str) -> str | None:
+    """The compiler that CMake is going to use: the user's own choice, else the first of some."""
+    chosen = os.environ.get(variable, "").split()[:1]
+    return next(filter(None, map(shutil.which, chosen or names)), None)
 
 
 def _cmake_version() -> tuple[int, int] | None:

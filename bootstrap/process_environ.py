@@ -25,6 +25,10 @@ def make_environ(
         environ: The user's environment.
     """
     made = dict(environ)
+    if clone.uses_wheels:
+        # A ROS of another kind, such as a sourced ROS 1, would hide the wheels' packages.
+        entries = environ.get("PYTHONPATH", "").split(":")
+        made["PYTHONPATH"] = ":".join(e for e in entries if not Path(e, "std_msgs").exists())
     site = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     _put_first(made, "PYTHONPATH", [clone.root, *(prefix / site for prefix in prefixes)])
     _put_first(made, "LD_LIBRARY_PATH", [prefix / "lib" for prefix in prefixes])

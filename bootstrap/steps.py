@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bootstrap.children import end_group, take_stop_signals
 from bootstrap.problems import Problem, explain_log
 
 __all__ = ["run_step"]
@@ -45,39 +43,54 @@ def run_step(
 
     Raises:
         Problem: If it fails; the text names the log.
+        KeyboardInterrupt: If ./dvrk was asked to stop; the command has ended by then.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    with log.open("w") as output:
+    stops: list[int] = []
+    # Signals are collected and not raised: an exception between two lines could lose the child.
+    with take_stop_signals(lambda number, _: stops.append(number)), log.open("w") as output:
         output.write(f"$ {' '.join(command)}\n")
         output.flush()
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=dict(environ),
-            cwd=cwd,
-            start_new_session=True,
-            pass_fds=[lock],
-        )
         try:
-            _watch(title, process, log, started)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=dict(environ),
+                cwd=cwd,
+                start_new_session=True,
+                pass_fds=[lock],
+            )
+        except OSError as error:
+            raise Problem(f"cannot {title}: {error}; remove .venv and start again") from error
+        try:
+            _watch(title, process, log, started, stops)
         finally:
-            _end(process)
+            end_group(process)
+    if stops:
+        raise KeyboardInterrupt
     if process.returncode != 0:
         raise Problem(explain_log(title, log))
     _show(f"{title}: {time.monotonic() - started:.0f} s", final=True)
 
 
-def _watch(title: str, process: subprocess.Popen[bytes], log: Path, started: float) -> None:
+def _watch(
+    title: str,
+    process: subprocess.Popen[bytes],
+    log: Path,
+    started: float,
+    stops: Sequence[int],
+) -> None:
+    """Show progress until the process ends or a signal asks to stop."""
     on_terminal = sys.stderr.isatty()
     if not on_terminal:
         _show(f"{title} ...", final=True)
     spoken = started
-    while True:
+    while not stops:
         try:
-            process.wait(0.2 if on_terminal else 1.0)
+            process.wait(0.2)
             return
         except subprocess.TimeoutExpired:
             now = time.monotonic()
@@ -86,17 +99,6 @@ def _watch(title: str, process: subprocess.Popen[bytes], log: Path, started: flo
         elif now - spoken >= _QUIET_SECONDS:
             spoken = now
             _show(f"{title}: {now - started:.0f} s so far", final=True)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Stop whatever is left of a step's process group: politely, then for good."""
-    for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
-        if process.poll() is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience)
 
 
 def _last_line(log: Path) -> str:
