@@ -73,7 +73,7 @@ def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
     installed: dict[str, str] = {}
     if _is_made(clone):
         installed = read_stamp(clone.venv)["purposes"]
-        remove_stamp(clone.venv)
+        _begin(clone)
     else:
         _create(clone, lock)
 
@@ -88,6 +88,12 @@ def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
 def _begun(clone: Clone) -> Path:
     """Mark of an environment in the making: what it marks is ours to throw away."""
     return clone.work / f"{clone.flavour}-begun"
+
+
+def _begin(clone: Clone) -> None:
+    """Declare it in the making: first whose it is, then that it is not whole."""
+    _begun(clone).touch()
+    remove_stamp(clone.venv)
 
 
 def _create(clone: Clone, lock: int) -> None:
@@ -105,8 +111,7 @@ def _create(clone: Clone, lock: int) -> None:
             "dvrk: the environment is unfinished, moved or of another Python; making it anew",
             file=sys.stderr,
         )
-    _begun(clone).touch()
-    remove_stamp(clone.venv)
+    _begin(clone)
     options = [] if clone.uses_wheels else ["--system-site-packages"]
     run_step(
         "make the virtual environment",
