@@ -14,10 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.position_search import WristSearch
-from dvrk_kinematics.kinematics.psm_branches import all_branches
-from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows, origin_from_tip
+from dvrk_kinematics.kinematics.psm_branches import all_branches, frame6_from_tip
+from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows, times_rows
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector
 
@@ -51,7 +52,12 @@ class PositionFirst:
         self._search = WristSearch(geometry, limits)
 
     def solve(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
-        """Search one pose, base to tip, four rows of four floats."""
+        """Search one pose, base to tip, four rows of four floats.
+
+        Raises:
+            InvalidInput: The tip is not on the wrist's yaw axis, so that yaw moves it.
+        """
+        self._check_tip()
         near = self._selector.rest if seed is None else seed
         q, position_error, rotation_error = self._search_rows(
             np.array([T], dtype=np.float64), np.array(near, dtype=np.float64)
@@ -75,7 +81,11 @@ class PositionFirst:
             T: Base to tip, shape (N, 4, 4).
             seed: Joint positions to stay near (rad, m): None, shape (6,) or (N, 6).
             result: The exact solutions of the batch.
+
+        Raises:
+            InvalidInput: The tip is not on the wrist's yaw axis, so that yaw moves it.
         """
+        self._check_tip()
         near = np.array(self._selector.rest) if seed is None else seed
         todo = np.flatnonzero(result.status == IkStatus.OUTSIDE_LIMITS)
         for start in range(0, len(todo), CHUNK):
@@ -91,6 +101,14 @@ class PositionFirst:
             ).astype(np.uint8)
             result.position_error[rows] = position_error
             result.rotation_error[rows] = rotation_error
+
+    def _check_tip(self) -> None:
+        offset = [row[3] for row in self._geometry.tip[:3]]
+        if any(offset):
+            raise InvalidInput(
+                "policy",
+                f"position_first needs the tip at the wrist's yaw axis, not {offset} m off",
+            )
 
     def _search_rows(
         self, T: FloatArray, seed: FloatArray
@@ -117,7 +135,7 @@ class PositionFirst:
 
     def _starts(self, T: FloatArray, seed: FloatArray) -> FloatArray:
         """Give the branches of one pose and the seed, with the wrist set into its box."""
-        R, p = origin_from_tip(T.tolist(), self._geometry)
+        R, p = frame6_from_tip(times_rows(T.tolist(), self._geometry.to_standard))
         near = seed.tolist()
         found = all_branches(R, p, (self._geometry.a, self._geometry.b), near)
         # A degenerate pose has fewer branches: the array keeps its size by repeating them.

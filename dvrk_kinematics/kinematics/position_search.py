@@ -52,7 +52,7 @@ class WristSearch:
 
     def __init__(self, geometry: PsmGeometry, limits: JointLimits) -> None:
         self._a, self._b = geometry.a, geometry.b
-        self._off = np.array(geometry.R_off)
+        self._off = np.array(geometry.tip)[:3, :3]
         self._lower, self._upper = limits.lower[3:], limits.upper[3:]
         self._scale = np.array([1.0, 1.0, INSERTION_SCALE])
         margin = SHRINK / self._scale

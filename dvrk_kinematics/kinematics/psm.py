@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atan2, floor, pi, sqrt
+from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from dvrk_kinematics.kinematics.psm_branches import (
     NEAR_AXIS,
     all_branches,
     family_values,
+    frame6_from_tip,
     is_singular,
 )
 from dvrk_kinematics.kinematics.psm_geometry import (
@@ -29,7 +31,7 @@ from dvrk_kinematics.kinematics.psm_geometry import (
     Rows,
     forward_floats,
     jacobian_floats,
-    origin_from_tip,
+    times_rows,
 )
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import TIE, Selector
@@ -41,11 +43,15 @@ FloatArray = npt.NDArray[np.float64]
 TURN = 2.0 * pi
 HALF = 0.5 + TIE
 ROLL = 3
-FastPath = tuple[int, int, int, float, float, float, float, float, float, float, float, float]
-"""The tip's axes and signs along frame 6, the tip's position in it, a, b, roll without a seed."""
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
+GUARD_SQUARED = GUARD_M * GUARD_M
+
+# Names that the hot path finds without a look into a module or a class.
+pack = Struct("6d").pack
+new_tuple = tuple.__new__
+frombuffer = np.frombuffer
 
 
 class PsmSolver:
@@ -59,7 +65,15 @@ class PsmSolver:
         ModelError: The arm's chain is not that of a PSM with a standard wrist.
     """
 
-    __slots__ = ("_batch", "_box", "_fast", "_position_first", "_selector", "geometry", "limits")
+    __slots__ = (
+        "_batch",
+        "_fast",
+        "_is_standard",
+        "_position_first",
+        "_selector",
+        "geometry",
+        "limits",
+    )
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         self._setup(PsmGeometry.from_model(model), limits)
@@ -76,12 +90,9 @@ class PsmSolver:
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
         box = sole_solution_box(limits)
-        self._box = tuple(value for pair in box for value in pair)
-        self._fast: FastPath | None = None
-        if geometry.is_permutation():
-            index, sign = geometry.permutation()
-            lengths = (geometry.a, geometry.b)
-            self._fast = (*index, *sign, *geometry.p_off, *lengths, self._selector.rest[ROLL])
+        bounds = (value for pair in box for value in pair)
+        self._fast = (geometry.a, geometry.b, self._selector.rest[ROLL], *bounds)
+        self._is_standard = geometry.is_standard
         self._position_first = PositionFirst(geometry, limits, self._selector)
         self._batch = PsmBatch(geometry, limits, box, self._selector, self.solve_floats)
 
@@ -99,38 +110,29 @@ class PsmSolver:
             The solution inside the limits nearest the seed, or else the one that violates them
             least, with every violated joint.
         """
-        fast = self._fast
-        if fast is None:
+        if not self._is_standard:
+            T = times_rows(T, self.geometry.to_standard)
+        (r00, r01, r02, tx), (r10, r11, r12, ty), (r20, r21, r22, tz), _ = T
+        a, b, rest, l1, h1, l2, h2, l3, h3, l4, h4, l5, h5, l6, h6 = self._fast
+        px = r01 * tx + r11 * ty + r21 * tz
+        py = -r02 * tx - r12 * ty - r22 * tz
+        pz = r00 * tx + r10 * ty + r20 * tz
+        rho, d = px * px + py * py, 0.0
+        if rho > GUARD_SQUARED:
+            rho = -sqrt(rho) if py > 0.0 else sqrt(rho)
+            u = rho - a
+            d = u * u + pz * pz
+        if d <= GUARD_SQUARED:
             return self._solve_slowly(T, seed)
-        i0, i1, i2, g0, g1, g2, ox, oy, oz, a, b, rest = fast
-        (r00, r01, r02, tx), row1, (r20, r21, r22, tz), _ = T
-        r10, r11, r12, ty = row1
-        m = [
-            r00 * tx + r10 * ty + r20 * tz,
-            r01 * tx + r11 * ty + r21 * tz,
-            r02 * tx + r12 * ty + r22 * tz,
-        ]
-        px, py, pz = ox - g0 * m[i0], oy - g1 * m[i1], oz - g2 * m[i2]
-        rho = sqrt(px * px + py * py)
-        if py > 0.0:
-            rho = -rho
-        u = rho - a
-        d = sqrt(u * u + pz * pz)
-        if u < 0.0:
-            d = -d
-        if -GUARD_M < rho < GUARD_M or -GUARD_M < d < GUARD_M:
-            return self._solve_slowly(T, seed)
+        d = -sqrt(d) if u < 0.0 else sqrt(d)
         s5, c5, s6, c6 = pz / d, u / d, -px / rho, -py / rho
-        # The shaft's axis in the tip's axes, then in the base's.
-        m[i0], m[i1], m[i2] = g0 * c5 * s6, g1 * c5 * c6, -g2 * s5
-        m0, m1, m2 = m
-        zx, zz = r00 * m0 + r01 * m1 + r02 * m2, r20 * m0 + r21 * m1 + r22 * m2
+        # The shaft's axis, first in the tip's axes, then in the base's.
+        m, n = -c5 * s6, c5 * c6
+        zx, zz = r00 * s5 + r01 * m + r02 * n, r20 * s5 + r21 * m + r22 * n
         q1 = atan2(zx, -zz)
-        q2 = atan2(-(r10 * m0 + r11 * m1 + r12 * m2), sqrt(zx * zx + zz * zz))
-        r10, r11, r12 = g0 * row1[i0], g1 * row1[i1], g2 * row1[i2]
-        q4 = atan2(r10 * c6 - r11 * s6, -(s5 * (r10 * s6 + r11 * c6) + r12 * c5))
+        q2 = atan2(-r10 * s5 - r11 * m - r12 * n, sqrt(zx * zx + zz * zz))
+        q4 = atan2(-r11 * c6 - r12 * s6, s5 * (r11 * s6 - r12 * c6) + r10 * c5)
         q3, q5, q6 = d + b, atan2(s5, c5), atan2(s6, c6)
-        l1, h1, l2, h2, l3, h3, l4, h4, l5, h5, l6, h6 = self._box
         q4 += TURN * floor(((rest if seed is None else seed[3]) - q4) / TURN + HALF)
         if q4 > h4:
             q4 -= TURN
@@ -144,15 +146,16 @@ class PsmSolver:
             and l2 <= q2 <= h2
             and l3 <= q3 <= h3
         ):
-            q = np.array((q1, q2, q3, q4, q5, q6))
-            q.setflags(False)
-            return IkResult(q, OK)
+            # An array over bytes is read-only from birth.
+            return new_tuple(
+                IkResult, (frombuffer(pack(q1, q2, q3, q4, q5, q6)), OK, (), 0.0, 0.0)
+            )
         return self._solve_slowly(T, seed)
 
     def _solve_slowly(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
-        """Look at all branches, and at a degenerate pose along what it leaves open."""
+        """Look at all branches of a pose of the standard tip, and along what it leaves open."""
         near = self._selector.rest if seed is None else seed
-        R, p = origin_from_tip(T, self.geometry)
+        R, p = frame6_from_tip(T)
         lengths = (self.geometry.a, self.geometry.b)
         q, inside = self._selector.choose(all_branches(R, p, lengths, near), near)
         if not inside and is_singular(p, self.geometry.a):
@@ -206,7 +209,7 @@ class PsmSolver:
 
         Where the pose leaves a joint open, that joint stands at zero, or the limit next to it.
         """
-        R, p = origin_from_tip(T.tolist(), self.geometry)
+        R, p = frame6_from_tip(times_rows(T.tolist(), self.geometry.to_standard))
         lengths, rest = (self.geometry.a, self.geometry.b), self._selector.rest
         found = all_branches(R, p, lengths, rest)
         return [self._result(*self._selector.choose([q], rest)) for q in found]

@@ -106,17 +106,15 @@ class PsmBatch:
 
     def _frame6(self, T: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Undo the tip offset: rotations of frame 6, shape (9, M), and remote centres, (3, M)."""
+        if not self._geometry.is_standard:
+            T = T @ np.array(self._geometry.to_standard)
         columns = np.ascontiguousarray(T.reshape(len(T), 16).T)
         t = columns[3:12:4]
-        if self._geometry.is_permutation():
-            index, sign = self._geometry.permutation()
-            place = [4 * i + k for i in range(3) for k in index]
-            R = columns[place] * np.tile(sign, 3)[:, None]
-        else:
-            turned = T[:, :3, :3] @ np.array(self._geometry.R_off).T
-            R = np.ascontiguousarray(turned.reshape(len(T), 9).T)
-        off = np.array(self._geometry.p_off)[:, None]
-        p = off - (R[0:3] * t[0] + R[3:6] * t[1] + R[6:9] * t[2])
+        # Frame 6 has its x, y, z along -y, z, -x of the standard tip.
+        R = columns[[1, 2, 0, 5, 6, 4, 9, 10, 8]]
+        R[0::3] *= -1.0
+        R[2::3] *= -1.0
+        p = -(R[0:3] * t[0] + R[3:6] * t[1] + R[6:9] * t[2])
         return R, p
 
     def _first_branch(

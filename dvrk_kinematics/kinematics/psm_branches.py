@@ -21,7 +21,17 @@ from math import atan2, cos, pi, sin, sqrt
 
 from dvrk_kinematics.kinematics.psm_geometry import Rows
 
-__all__ = ["GUARD_M", "NEAR_AXIS", "all_branches", "family_values", "is_singular"]
+__all__ = [
+    "GUARD_M",
+    "NEAR_AXIS",
+    "all_branches",
+    "family_values",
+    "frame6_from_tip",
+    "is_singular",
+]
+
+Vector = tuple[float, float, float]
+Rotation = tuple[float, float, float, float, float, float, float, float, float]
 
 GUARD_M = 1e-10
 """Nearer than this (m) to the first two degenerate places the pose counts as in them: what the
@@ -32,7 +42,20 @@ NEAR_AXIS = 1e-3
 """The same sine, under which the roll is measured against the yaw that was chosen."""
 
 
-def is_singular(p: Sequence[float], a: float) -> bool:
+def frame6_from_tip(T: Rows) -> tuple[Rotation, Vector]:
+    """Undo the standard tip of a pose, base to tip.
+
+    Returns:
+        The rotation of frame 6 (nine floats row by row), and the remote centre seen from it (m).
+    """
+    (r00, r01, r02, tx), (r10, r11, r12, ty), (r20, r21, r22, tz), _ = T
+    px = r01 * tx + r11 * ty + r21 * tz
+    py = -(r02 * tx + r12 * ty + r22 * tz)
+    pz = r00 * tx + r10 * ty + r20 * tz
+    return (-r01, r02, -r00, -r11, r12, -r10, -r21, r22, -r20), (px, py, pz)
+
+
+def is_singular(p: Vector, a: float) -> bool:
     """Whether a pose leaves a joint of the wrist open: p is the remote centre in frame 6 (m)."""
     px, py, pz = p
     rho = sqrt(px * px + py * py)
@@ -47,8 +70,8 @@ def family_values(lower: float, upper: float, count: int) -> list[float]:
 
 
 def all_branches(
-    R: Rows,
-    p: Sequence[float],
+    R: Rotation,
+    p: Vector,
     lengths: tuple[float, float],
     seed: Sequence[float],
     free: tuple[Sequence[float], Sequence[float]] | None = None,
@@ -56,7 +79,7 @@ def all_branches(
     """Solve one pose in all ways.
 
     Args:
-        R: Rotation of frame 6 in the base, three rows.
+        R: Rotation of frame 6 in the base, nine floats row by row.
         p: The remote centre in frame 6 (m).
         lengths: ``a`` and ``b`` of the arm's geometry (m).
         seed: Joint positions (rad, m); they decide what a degenerate pose leaves open.
@@ -102,10 +125,10 @@ def _opposite(angle: float) -> float:
 
 
 def _shaft(
-    R: Rows, wrist: tuple[float, float, float, float], seed_yaw: float
+    R: Rotation, wrist: tuple[float, float, float, float], seed_yaw: float
 ) -> Iterator[tuple[float, float, float]]:
     """Give yaw, pitch and roll of the shaft for a wrist (s5, c5, s6, c6): two ways."""
-    (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = R
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = R
     s5, c5, s6, c6 = wrist
     mx, my, mz = c5 * s6, c5 * c6, -s5
     zx = r00 * mx + r01 * my + r02 * mz

@@ -224,7 +224,7 @@ def test_any_tip_offset_is_undone() -> None:
     rng = np.random.default_rng(7)
     T_off = random_poses(1, seed=8)[0]
     T_off[:3, 3] = [0.004, -0.003, 0.01]
-    solver = PsmSolver.from_geometry(PsmGeometry.from_offset(0.0091, 0.0156, T_off), PSM.limits)
+    solver = PsmSolver.from_geometry(PsmGeometry(0.0091, 0.0156, T_off.tolist()), PSM.limits)
     T6 = PSM.forward(PSM.random_q(rng, 50)) @ np.linalg.inv(PSM.model.T_tip_offset)
     batch = solver.solve_batch(T6 @ T_off)
     assert batch.ok.all()
@@ -232,6 +232,21 @@ def test_any_tip_offset_is_undone() -> None:
         np.testing.assert_allclose(solver.forward_floats(q.tolist()), pose, atol=1e-12)
         one = solver.solve(pose)
         np.testing.assert_allclose(one.q, q, atol=1e-12)
+        for branch in solver.solve_all(pose):
+            np.testing.assert_allclose(solver.forward_floats(branch.q), pose, atol=1e-12)
+    with pytest.raises(InvalidInput, match="yaw axis"):
+        solver.solve(np.eye(4), policy=IkPolicy.POSITION_FIRST)
+
+
+def test_jacobian_of_any_tip_offset() -> None:
+    T_off = random_poses(1, seed=9)[0]
+    T_off[:3, 3] = [0.004, -0.003, 0.01]
+    solver = PsmSolver.from_geometry(PsmGeometry(0.0091, 0.0156, T_off.tolist()), PSM.limits)
+    q, h = np.array([0.1, -0.2, 0.12, 0.4, 0.5, -0.6]), 1e-6
+    J = np.array(solver.jacobian_floats(q.tolist()))
+    for i in range(6):
+        ends = [np.array(solver.forward_floats((q + s * np.eye(6)[i]).tolist())) for s in (h, -h)]
+        np.testing.assert_allclose(J[:3, i], (ends[0] - ends[1])[:3, 3] / (2.0 * h), atol=1e-8)
 
 
 @given(fractions(6))

@@ -1,0 +1,263 @@
+"""Kinematics of the PSM beside pinocchio, the Robotics Toolbox and the bare closed form.
+
+Run as ``python -m bench.kinematics`` from the root of the project, or as ``./dvrk bench
+kinematics``. The same poses go through every system in the same run; times are the best of several
+passes. What is not installed is left out and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.kinematics_bare import bare_forward, bare_inverse, bare_inverse_batch
+from bench.kinematics_cases import Cases, Row, best_times
+from bench.kinematics_others import pinocchio_rows, toolbox_rows
+from dvrk_kinematics import load_arm
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = "dvrk_kinematics"
+BARE = "bare closed form"
+MEMORY_CODE = """
+import resource, sys
+import numpy as np
+from dvrk_kinematics import load_arm
+arm = load_arm("PSM", instrument="400006")
+count = int(sys.argv[1])
+q = arm.random_q(np.random.default_rng(1), count)
+T = np.empty((count, 4, 4))
+for i in range(0, count, 10000):
+    T[i:i + 10000] = arm.forward(q[i:i + 10000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+batch = arm.inverse_batch(T, seed=q)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before, int(batch.ok.sum()))
+"""
+
+
+def our_rows(cases: Cases, batch: Cases) -> list[Row]:
+    """Make the rows of this project and of the bare closed form."""
+    arm, count, many = cases.arm, len(cases.q), len(batch.q)
+    q, T, near, far = list(cases.q), list(cases.T), list(cases.near), list(cases.far)
+    T_frame6 = cases.T @ np.linalg.inv(arm.model.T_tip_offset)
+    floats, q_floats = T_frame6.tolist(), cases.q.tolist()
+    batch_frame6 = np.ascontiguousarray(batch.T @ np.linalg.inv(arm.model.T_tip_offset))
+    a, b = arm.model.chain[5].a, -arm.model.chain[2].d - arm.model.chain[3].d
+    numpy_version = f"numpy {np.__version__}"
+    pairs_near, pairs_far = list(zip(T, near, strict=True)), list(zip(T, far, strict=True))
+    return [
+        Row(BARE, "forward", lambda: [bare_forward(x, a, b) for x in q_floats], count),
+        Row(BARE, "inverse", lambda: [bare_inverse(t, a, b) for t in floats], count, cases.judge),
+        Row(
+            f"{BARE}, {numpy_version}",
+            f"inverse of {many} poses",
+            lambda: bare_inverse_batch(batch_frame6, a, b),
+            many,
+            batch.judge,
+        ),
+        Row(OURS, "forward", lambda: [arm.forward(x) for x in q], count),
+        Row(OURS, "jacobian", lambda: [arm.jacobian(x) for x in q], count),
+        Row(OURS, "frames", lambda: [arm.frames(x) for x in q[:200]], len(q[:200])),
+        Row(
+            OURS,
+            "inverse, near seed",
+            lambda: [arm.inverse(t, seed=s).q for t, s in pairs_near],
+            count,
+            cases.judge,
+        ),
+        Row(
+            OURS,
+            "inverse, far seed",
+            lambda: [arm.inverse(t, seed=s).q for t, s in pairs_far],
+            count,
+            cases.judge,
+        ),
+        Row(
+            OURS,
+            f"inverse of {many} poses",
+            lambda: arm.inverse_batch(batch.T, seed=batch.far).q,
+            many,
+            batch.judge,
+        ),
+        Row(OURS, f"forward of {many} poses", lambda: arm.forward(batch.q), many),
+    ]
+
+
+def other_rows(cases: Cases) -> tuple[list[Row], list[str]]:
+    """Make the rows of what is installed, and name what is not."""
+    makers: dict[str, Callable[[Cases], list[Row]]] = {
+        "pinocchio": pinocchio_rows,
+        "roboticstoolbox": toolbox_rows,
+    }
+    rows: list[Row] = []
+    missing = []
+    for name, make in makers.items():
+        try:
+            rows += make(cases)
+        except ImportError as error:
+            missing.append(f"{name} ({error})")
+    return rows, missing
+
+
+def peak_memory_mb(count: int) -> dict[str, float]:
+    """Solve a batch in a process of its own and ask for its peak memory (MB)."""
+    command = [sys.executable, "-c", MEMORY_CODE, str(count)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    peak, before, solved = (int(word) for word in done.stdout.split())
+    # Linux counts in kilobytes, macOS in bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return {"poses": count, "peak_mb": peak / unit, "input_mb": before / unit, "solved": solved}
+
+
+def figures(rows: Sequence[Row], memory: dict[str, float]) -> list[dict[str, Any]]:
+    """Compare what was measured with what the project promises."""
+
+    def us(system: str, task: str) -> float:
+        return next(r.us for r in rows if r.system.startswith(system) and r.task.startswith(task))
+
+    bare, bare_batch = us(BARE, "inverse"), us(f"{BARE}, numpy", "inverse of")
+    found = [
+        ("inverse / bare inverse", us(OURS, "inverse, near") / bare, "at most", 3.0),
+        ("batch / bare numpy batch", us(OURS, "inverse of") / bare_batch, "at most", 3.0),
+        ("forward / bare inverse", us(OURS, "forward") / bare, "at most", 3.0),
+        ("jacobian / bare inverse", us(OURS, "jacobian") / bare, "at most", 6.0),
+        ("frames, us", us(OURS, "frames"), "at most", 80.0),
+        (f"peak memory of {memory['poses']} poses, MB", memory["peak_mb"], "at most", 1000.0),
+    ]
+    if any(r.system.startswith("roboticstoolbox") for r in rows):
+        for seed, bound in (("far", 8.0), ("near", 1.0)):
+            task = f"inverse, {seed}"
+            ratio = us("roboticstoolbox", task) / us(OURS, task)
+            found.append((f"ik_LM / inverse, {seed} seed", ratio, "at least", bound))
+    return [
+        {
+            "figure": name,
+            "value": value,
+            "promise": f"{sense} {bound:g}",
+            "kept": value <= bound if sense == "at most" else value >= bound,
+        }
+        for name, value, sense, bound in found
+    ]
+
+
+def table(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Lay out a table that reads well as text and is a table in Markdown."""
+    widths = [max(len(line[i]) for line in (header, *body)) for i in range(len(header))]
+    lines = [header, ["-" * width for width in widths], *body]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    )
+
+
+def row_cells(row: Row) -> list[str]:
+    """Write one measured row."""
+    verdict = row.verdict
+    right = "" if verdict is None else f"{verdict.right} of {verdict.count}"
+    inside = "" if verdict is None else f"{verdict.inside} of {verdict.count}"
+    return [row.task, row.system, f"{row.us:.2f}", right, inside]
+
+
+def report(rows: Sequence[Row], promises: Sequence[dict[str, Any]], machine: str) -> str:
+    """Write both tables."""
+    ordered = sorted(rows, key=lambda row: (row.task.split(",")[0].split(" ")[0], row.us))
+    measured = table(
+        ["task", "system", "us per call or pose", "right", "right and inside limits"],
+        [row_cells(row) for row in ordered],
+    )
+    kept = table(
+        ["figure", "measured", "promised", ""],
+        [
+            [p["figure"], f"{p['value']:.2f}", p["promise"], "kept" if p["kept"] else "missed"]
+            for p in promises
+        ],
+    )
+    return f"{machine}\n\n{measured}\n\n{kept}"
+
+
+def describe_machine() -> str:
+    """Name date, processor, interpreter and numpy."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0].split(":", 1)[1].strip() if names else cpu
+    today = datetime.now(timezone.utc).date().isoformat()
+    python = platform.python_version()
+    return f"{today}, {cpu}, {os.cpu_count()} cores, Python {python}, numpy {np.__version__}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print the tables and write them as JSON.
+
+    Args:
+        argv: Arguments of the command line; those of the process by default.
+
+    Returns:
+        0; a missed figure is reported, not a failure, since machines are shared.
+    """
+    parser = argparse.ArgumentParser(prog="bench.kinematics", description=__doc__)
+    parser.add_argument("--poses", type=int, default=1000, help="poses for single calls")
+    parser.add_argument("--batch", type=int, default=100_000, help="poses of the batch")
+    parser.add_argument("--memory", type=int, default=1_000_000, help="poses for peak memory")
+    parser.add_argument("--passes", type=int, default=7, help="passes, of which the best counts")
+    parser.add_argument("--seed", type=int, default=20260101, help="seed of the poses")
+    parser.add_argument("--markdown", action="store_true", help="print the tables only")
+    parser.add_argument(
+        "--json", type=Path, default=ROOT / ".dvrk" / "bench" / "kinematics.json", help="output"
+    )
+    options = parser.parse_args(argv)
+    arm = load_arm("PSM", instrument="400006")
+    cases = Cases.draw(arm, options.poses, options.seed)
+    others, missing = other_rows(cases)
+    rows = [*our_rows(cases, Cases.draw(arm, options.batch, options.seed + 1)), *others]
+    best_times(rows, options.passes)
+    memory = peak_memory_mb(options.memory)
+    promises = figures(rows, memory)
+    machine = describe_machine()
+    print(report(rows, promises, machine))
+    for name in missing:
+        print(f"\nnot measured: {name}", file=sys.stderr)
+    write_json(options.json, rows, promises, memory, machine)
+    if not options.markdown:
+        print(f"\nwritten to {options.json}")
+    return 0
+
+
+def write_json(
+    path: Path,
+    rows: Sequence[Row],
+    promises: Sequence[dict[str, Any]],
+    memory: dict[str, float],
+    machine: str,
+) -> None:
+    """Write everything that was measured."""
+    measured = [
+        {
+            "task": row.task,
+            "system": row.system,
+            "us": row.us,
+            "right": None if row.verdict is None else row.verdict.right,
+            "inside": None if row.verdict is None else row.verdict.inside,
+            "count": row.items,
+        }
+        for row in rows
+    ]
+    content = {"machine": machine, "rows": measured, "figures": promises, "memory": memory}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
