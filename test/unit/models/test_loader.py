@@ -243,3 +243,14 @@ def test_a_new_instrument_is_a_line_of_yaml(tmp_path: Path) -> None:
     assert model.chain[5].a == 0.02
     assert model.chain[3].d == 0.4162
     assert model.joints[5].upper == 1.4835
+
+
+def test_families_are_complete() -> None:
+    """So that a reader without our merging, such as xacro, looks in two places at most."""
+    data = yaml.safe_load((CONFIG / "instruments.yaml").read_text(encoding="utf-8"))
+    for name, family in data["families"].items():
+        assert {"generation", "ik", "joints", "chain", "tip", "jaw", "jaw_length"} <= set(family)
+        assert "like" not in family, name
+        assert list(family["joints"]) == list(family["chain"])
+    for name, entry in data["instruments"].items():
+        assert entry["like"] in data["families"], name
