@@ -54,15 +54,22 @@ def our_rows(cases: Cases, batch: Cases) -> list[Row]:
     floats, q_floats = T_frame6.tolist(), cases.q.tolist()
     batch_frame6 = np.ascontiguousarray(batch.T @ np.linalg.inv(arm.model.T_tip_offset))
     a, b = arm.model.chain[5].a, -arm.model.chain[2].d - arm.model.chain[3].d
+    bare_pairs = list(zip(floats, cases.near.tolist(), strict=True))
     numpy_version = f"numpy {np.__version__}"
     pairs_near, pairs_far = list(zip(T, near, strict=True)), list(zip(T, far, strict=True))
     return [
         Row(BARE, "forward", lambda: [bare_forward(x, a, b) for x in q_floats], count),
-        Row(BARE, "inverse", lambda: [bare_inverse(t, a, b) for t in floats], count, cases.judge),
+        Row(
+            BARE,
+            "inverse, near seed",
+            lambda: [bare_inverse(t, s, a, b) for t, s in bare_pairs],
+            count,
+            cases.judge,
+        ),
         Row(
             f"{BARE}, {numpy_version}",
             f"inverse of {many} poses",
-            lambda: bare_inverse_batch(batch_frame6, a, b),
+            lambda: bare_inverse_batch(batch_frame6, batch.far, a, b),
             many,
             batch.judge,
         ),
@@ -126,7 +133,7 @@ def figures(rows: Sequence[Row], memory: dict[str, float]) -> list[dict[str, Any
     def us(system: str, task: str) -> float:
         return next(r.us for r in rows if r.system.startswith(system) and r.task.startswith(task))
 
-    bare, bare_batch = us(BARE, "inverse"), us(f"{BARE}, numpy", "inverse of")
+    bare, bare_batch = us(BARE, "inverse, near"), us(f"{BARE}, numpy", "inverse of")
     found = [
         ("inverse / bare inverse", us(OURS, "inverse, near") / bare, "at most", 3.0),
         ("batch / bare numpy batch", us(OURS, "inverse of") / bare_batch, "at most", 3.0),

@@ -1,12 +1,13 @@
 """The PSM's closed form and nothing else: what the full calls are measured against.
 
-No limits, no seed, no checks, no result object, and the poses are those of frame 6, without an
-instrument's tip. So nothing that gives the same numbers in the same language can do less.
+The formulas with their last line, the roll turn nearest the seed, and no more: no limits on the
+other joints, no checks, no guards, no result object, and the poses are those of frame 6, without
+an instrument's tip, already plain floats.
 """
 
 from __future__ import annotations
 
-from math import atan2, cos, hypot, sin
+from math import atan2, cos, hypot, pi, sin
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,12 @@ import numpy.typing as npt
 __all__ = ["bare_forward", "bare_inverse", "bare_inverse_batch"]
 
 FloatArray = npt.NDArray[np.float64]
+TURN = 2.0 * pi
+ROLL_LIMIT = 4.53786
+"""260 deg, as the instrument 400006 has it (rad)."""
 
 
-def bare_inverse(T: list[list[float]], a: float, b: float) -> tuple[float, ...]:
+def bare_inverse(T: list[list[float]], seed: list[float], a: float, b: float) -> tuple[float, ...]:
     """Solve one pose of frame 6 in plain floats."""
     (r00, r01, r02, tx), (r10, r11, r12, ty), (r20, r21, r22, tz), _ = T
     px = -(r00 * tx + r10 * ty + r20 * tz)
@@ -36,6 +40,11 @@ def bare_inverse(T: list[list[float]], a: float, b: float) -> tuple[float, ...]:
     q1 = atan2(zx, -zz)
     q2 = atan2(-zy, hypot(zx, zz))
     q4 = atan2(r10 * c6 - r11 * s6, -(s5 * (r10 * s6 + r11 * c6) + r12 * c5))
+    q4 += TURN * round((seed[3] - q4) / TURN)
+    if q4 > ROLL_LIMIT:
+        q4 -= TURN
+    elif q4 < -ROLL_LIMIT:
+        q4 += TURN
     return q1, q2, d + b, q4, q5, q6
 
 
@@ -55,7 +64,7 @@ def bare_forward(q: list[float], a: float, b: float) -> tuple[float, ...]:
     )
 
 
-def bare_inverse_batch(T: FloatArray, a: float, b: float) -> FloatArray:
+def bare_inverse_batch(T: FloatArray, seed: FloatArray, a: float, b: float) -> FloatArray:
     """Solve N poses of frame 6, shape (N, 4, 4), with numpy: joints (N, 6)."""
     R, t = T[:, :3, :3], T[:, :3, 3]
     p = -np.einsum("nij,ni->nj", R, t)
@@ -72,4 +81,6 @@ def bare_inverse_batch(T: FloatArray, a: float, b: float) -> FloatArray:
     q2 = np.arctan2(-z[:, 1], np.hypot(z[:, 0], z[:, 2]))
     r10, r11, r12 = R[:, 1, 0], R[:, 1, 1], R[:, 1, 2]
     q4 = np.arctan2(r10 * c6 - r11 * s6, -(s5 * (r10 * s6 + r11 * c6) + r12 * c5))
+    q4 += TURN * np.round((seed[:, 3] - q4) / TURN)
+    q4 -= TURN * ((q4 > ROLL_LIMIT).astype(np.float64) - (q4 < -ROLL_LIMIT))
     return np.stack([q1, q2, d + b, q4, q5, q6], axis=1)
