@@ -141,13 +141,13 @@ class NumericSolver:
         """Wrap one end: the turn nearest the seed, what it is worth, which joints are outside."""
         q = self._turned(ends.q[i], near)
         violations = self._limits.violations(q)
-        if not _reached(ends)[i]:
+        errors = float(ends.position_error[i]), float(ends.rotation_error[i])
+        if not max(errors) < _TOLERANCE:
             flat = ends.slope[i] < _FLAT
             status = IkStatus.UNREACHABLE if flat else IkStatus.NOT_CONVERGED
         else:
             status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
         q.setflags(write=False)
-        errors = float(ends.position_error[i]), float(ends.rotation_error[i])
         return IkResult(q, status, violations, *errors)
 
     def _turned(self, q: Array, near: Array) -> Array:

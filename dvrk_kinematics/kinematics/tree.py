@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.schema import JointKind, LinkModel
 
@@ -31,6 +32,9 @@ class LinkTree:
         links: Parents before children; the first is the root.
         joints: The joint names of the vector that ``poses`` takes, in order.
 
+    Raises:
+        UnknownName: If a link follows a joint that is not among them.
+
     Attributes:
         names: The links in the order of ``poses``: by depth, the root first.
     """
@@ -44,12 +48,13 @@ class LinkTree:
         index = {name: i for i, name in enumerate(self.names)}
         parents = [index[link.parent] if link.parent else -1 for link in ordered]
         self._rounds = _jump_rounds(parents)
-        # A fixed link listens to the first joint with factor 0.
         columns = {name: i for i, name in enumerate(joints)}
-        moving = [link.joint is not None for link in ordered]
+        for link in links:
+            if link.joint is not None and link.joint not in columns:
+                raise UnknownName(f"joint of link {link.name}", link.joint, joints)
+        # A fixed link listens to the first joint with factor 0.
         self._columns = np.array([columns.get(link.joint or "", 0) for link in ordered])
-        factors = [link.multiplier if m else 0.0 for link, m in zip(ordered, moving, strict=True)]
-        self._factors = np.array(factors)
+        self._factors = np.array([link.multiplier if link.joint else 0.0 for link in ordered])
         self._offsets = np.array([link.offset for link in ordered])
         self._basis = np.array([_basis(link) for link in ordered])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,23 +26,7 @@ BELOW["console"] = BELOW["ros"] | {"ros"}
 WITH_ROS = {"ros", "console"}
 # The rooms that need no more than what is always installed.
 PURE = {"geometry": {"numpy"}, "models": {"numpy", "yaml"}, "kinematics": {"numpy", "scipy"}}
-STANDARD = {
-    "abc",
-    "collections",
-    "dataclasses",
-    "enum",
-    "functools",
-    "importlib",
-    "itertools",
-    "math",
-    "os",
-    "pathlib",
-    "re",
-    "sys",
-    "types",
-    "typing",
-    "__future__",
-}
+STANDARD = set(sys.stdlib_module_names)
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import Arm, load_arm
-from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3, so3
+from dvrk_kinematics.kinematics.tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
 
 
@@ -104,3 +105,9 @@ def test_a_jaw_has_to_make_sense() -> None:
         load_arm("PSM").frames(np.zeros(6), jaw=np.nan)
     with pytest.raises(InvalidInput, match="jaw"):
         load_arm("PSM").frames(np.zeros((3, 6)), jaw=[0.1, 0.2])
+
+
+def test_a_link_that_follows_a_joint_unknown_to_the_tree_is_refused() -> None:
+    arm = load_arm("PSM")
+    with pytest.raises(UnknownName, match="jaw_left_link"):
+        LinkTree(arm.model.links, arm.joint_names)
