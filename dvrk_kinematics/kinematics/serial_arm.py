@@ -78,12 +78,12 @@ class SerialArm:
             return np.array(self._forward_floats(values.tolist()))
         return self._chain.forward(values)
 
-    def frames(self, q: ArrayLike, jaw: ArrayLike = 0.0) -> dict[str, Array]:
+    def frames(self, q: ArrayLike, jaw: ArrayLike | None = None) -> dict[str, Array]:
         """The poses of all links in the base frame, mimic links included.
 
         Args:
             q: Joint positions (rad, m), shape (n,) or (N, n).
-            jaw: Opening of the jaws (rad), one number or shape (N,).
+            jaw: Opening of the jaws (rad), one number or shape (N,); 0 by default.
 
         Returns:
             Poses by link name, shape (4, 4) or (N, 4, 4) each.
@@ -92,17 +92,18 @@ class SerialArm:
             InvalidInput: Wrong shape or not finite, or a jaw for an arm that has none.
         """
         values = joint_array(q, self._names)
-        opening = as_floats(jaw, "jaw")
-        if opening.shape not in ((), values.shape[:-1]) or not np.isfinite(opening).all():
-            raise InvalidInput("jaw", f"needs one finite number or shape {values.shape[:-1]}")
-        if self.model.jaw is not None:
-            full = np.empty((*values.shape[:-1], len(self._names) + 1))
-            full[..., :-1] = values
+        if self.model.jaw is None:
+            if jaw is not None:
+                raise InvalidInput("jaw", f"{self.model.name} has none")
+            return self._tree.frames(values)
+        full = np.zeros((*values.shape[:-1], len(self._names) + 1))
+        full[..., :-1] = values
+        if jaw is not None:
+            opening = as_floats(jaw, "jaw")
+            if opening.shape not in ((), values.shape[:-1]) or not np.isfinite(opening).all():
+                raise InvalidInput("jaw", f"needs one finite number or shape {values.shape[:-1]}")
             full[..., -1] = opening
-            values = full
-        elif np.any(opening != 0.0):
-            raise InvalidInput("jaw", f"{self.model.name} has none")
-        return self._tree.frames(values)
+        return self._tree.frames(full)
 
     def jacobian(self, q: ArrayLike) -> Array:
         """The Jacobian at the tip: linear rows (m/s) first, then angular, along the base's axes.

@@ -30,7 +30,7 @@ def test_frames_of_a_batch_equal_single_calls(every_arm: Arm, rng: np.random.Gen
 def test_frames_equal_a_plain_walk_down_the_tree(every_arm: Arm, rng: np.random.Generator) -> None:
     q = every_arm.random_q(rng)
     values = dict(zip(every_arm.joint_names, q, strict=True)) | {"jaw": 0.4}
-    jaw = 0.4 if every_arm.jaw else 0.0
+    jaw = 0.4 if every_arm.jaw else None
     expected = {}
     for link in every_arm.model.links:
         J = np.eye(4)
