@@ -103,7 +103,7 @@ def _bench(arguments: list[str]) -> int:
 
 
 def _benches() -> list[str]:
-    return sorted(file.stem for file in (_ROOT / "bench").glob("[a-z]*.py"))
+    return sorted(file.parent.name for file in (_ROOT / "bench").glob("*/__main__.py"))
 
 
 def _prepare(*extras: str) -> tuple[Path, dict[str, str]]:

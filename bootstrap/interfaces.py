@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bootstrap.clone import Clone
 from bootstrap.environment import BASE_PURPOSES, ensure_venv
@@ -18,6 +19,9 @@ from bootstrap.stamps import digest_files, read_stamp, remove_stamp, write_stamp
 from bootstrap.steps import run_step
 
 __all__ = ["InterfacePackage", "ensure_interfaces", "list_packages"]
+
+_BUILT_WITH = ("ros-", "empy=", "numpy=")
+"""Beginnings of the requirements whose change asks for a new build."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,10 @@ class InterfacePackage:
     prefix: Path
 
     def digest(self, clone: Clone) -> str:
-        """Digest of all that the build depends on."""
+        """Digest of the files that the build depends on."""
         files = [file for file in self.source.rglob("*") if file.is_file()]
         if clone.uses_wheels:
             files += [clone.root / "bootstrap" / "wheels.cmake"]
-            files += [clone.requirements(purpose) for purpose in BASE_PURPOSES]
         return digest_files(files, clone.root)
 
 
@@ -88,8 +91,25 @@ def _provides(prefix: Path, name: str) -> bool:
     return (prefix / "share" / "ament_index" / "resource_index" / "packages" / name).exists()
 
 
-def _stamp(clone: Clone, package: InterfacePackage) -> dict[str, str]:
-    return {"digest": package.digest(clone), "at": str(package.prefix), "python": sys.version}
+def _stamp(clone: Clone, package: InterfacePackage) -> dict[str, Any]:
+    return {
+        "digest": package.digest(clone),
+        "pins": _read_pins(clone),
+        "at": str(package.prefix),
+        "python": sys.version,
+    }
+
+
+def _read_pins(clone: Clone) -> list[str]:
+    """The wheels that a built package depends on; the others may change without a new build."""
+    if not clone.uses_wheels:
+        return []
+    lines = [
+        line
+        for purpose in BASE_PURPOSES
+        for line in clone.requirements(purpose).read_text().splitlines()
+    ]
+    return sorted(line for line in lines if line.startswith(_BUILT_WITH))
 
 
 def _stale(clone: Clone, packages: Sequence[InterfacePackage]) -> list[InterfacePackage]:

@@ -23,6 +23,9 @@ _NEEDED_BYTES = 1_000_000_000
 _NEEDED_CMAKE = (3, 21)
 """First CMake whose cmake_language(DEFER) is known to work with bootstrap/wheels.cmake."""
 
+_NEEDED_GLIBC = (2, 28)
+"""What the wheels of ROS 2 were built for (manylinux_2_28)."""
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -73,7 +76,7 @@ def check_machine(machine: Machine) -> None:
     """
     if machine.system != "Linux" or machine.processor != "x86_64":
         raise Problem(
-            "ROS 2 is on PyPI for x86_64 Linux with glibc only, and this is "
+            "ROS 2 is on PyPI for x86_64 Linux with glibc 2.28 or newer only, and this is "
             f"{machine.processor} {machine.system}; install ROS 2 Jazzy or newer here, source it, "
             "and start again"
         )
@@ -124,11 +127,15 @@ def check_venv(machine: Machine) -> None:
 
 
 def _system() -> str:
-    """The operating system; wheels for Linux are for those with glibc."""
+    """The operating system; the wheels are for Linux with a glibc that is not too old."""
     name = platform.system()
-    if name == "Linux" and platform.libc_ver()[0] != "glibc":
+    if name != "Linux":
+        return name
+    libc, version = platform.libc_ver()
+    if libc != "glibc":
         return "Linux without glibc"
-    return name
+    is_new_enough = tuple(map(int, version.split(".")[:2])) >= _NEEDED_GLIBC
+    return "Linux" if is_new_enough else f"Linux with glibc {version}"
 
 
 def _implementation() -> str:
