@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput, ModelError
-from dvrk_kinematics.kinematics.ecm_batch import EcmBatch
+from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE, EcmBatch
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.selection import TIE, Selector
+from dvrk_kinematics.kinematics.selection import TIE, Selector, opposite
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = ["EcmSolver"]
@@ -30,8 +30,6 @@ Candidate = tuple[tuple[float, float, float, float], float]
 
 ECM_ROWS = ((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0))
 """alpha and theta (rad) of the rows that the closed form is made for."""
-ORIENTATION_TOLERANCE = 1e-6
-"""Rotation error (rad) up to which an orientation counts as reached."""
 GUARD_M = 1e-10
 """A tip nearer than this to the remote centre gives no direction: the orientation does."""
 AXIS_GUARD = 1e-9
@@ -149,7 +147,7 @@ class EcmSolver:
             h = sqrt(x * x + z * z)
             q1 = atan2(x, -z) if h > AXIS_GUARD else seed[0]
             q2 = atan2(-y, h)
-            for yaw, pitch in ((q1, q2), (_opposite(q1), (pi if q2 > 0.0 else -pi) - q2)):
+            for yaw, pitch in ((q1, q2), (opposite(q1), (pi if q2 > 0.0 else -pi) - q2)):
                 M = _in_shaft(R, yaw, pitch)
                 roll = atan2(M[1][0] - M[0][1], M[0][0] + M[1][1])
                 found.append(((yaw, pitch, d - self._reach, roll), _angle(M, roll)))
@@ -184,11 +182,6 @@ class EcmSolver:
         else:
             status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
         return IkResult(array, status, violations, 0.0, error)
-
-
-def _opposite(angle: float) -> float:
-    """Turn an angle by half a turn, staying within -pi to pi."""
-    return angle - pi if angle > 0.0 else angle + pi
 
 
 def _in_shaft(R: Rows, yaw: float, pitch: float) -> list[list[float]]:

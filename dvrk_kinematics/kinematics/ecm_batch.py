@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.selection import TIE, Selector
+from dvrk_kinematics.kinematics.selection import TIE, Selector, opposite_batch
 
-__all__ = ["EcmBatch"]
+__all__ = ["ORIENTATION_TOLERANCE", "EcmBatch"]
 
 FloatArray = npt.NDArray[np.float64]
 CHUNK = 4096
@@ -22,6 +22,7 @@ NEAR_M = 1e-9
 NEAR_AXIS = 1e-8
 """So is a shaft whose angle to the yaw axis has a smaller sine."""
 ORIENTATION_TOLERANCE = 1e-6
+"""Rotation error (rad) up to which an orientation counts as reached."""
 
 
 class SolveOne(Protocol):
@@ -124,7 +125,7 @@ class EcmBatch:
         q1, q2 = shaft.T
         mirrored = np.where(q2 > 0.0, pi, -pi) - q2
         first = np.stack([q1, q2, d, roll], axis=1)
-        second = np.stack([_opposite(q1), mirrored, d, _opposite(roll)], axis=1)
+        second = np.stack([opposite_batch(q1), mirrored, d, opposite_batch(roll)], axis=1)
         q = self._selector.choose_batch(np.stack([first, second], axis=1), seed)
         return q, np.asarray(error), hard
 
@@ -146,8 +147,3 @@ class EcmBatch:
         trace = c * cosine + s * sine + M[:, 2, 2]
         error = np.arctan2(np.sqrt(x * x + y * y), trace - 1.0)
         return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error
-
-
-def _opposite(angle: FloatArray) -> FloatArray:
-    """Turn angles by half a turn, staying within -pi to pi."""
-    return np.asarray(np.where(angle > 0.0, angle - pi, angle + pi))

@@ -30,8 +30,8 @@ STEPS = (30, 20, 20, 30)
 """Steps at each stiffness, at most."""
 KEEP = 8
 """Searches of one pose that go on after the first stiffness: those that stand lowest."""
-SETTLED_RAD = 1e-10
 SETTLED_COST = 1e-13
+"""A step that promises to lower half the squared angle by less (rad^2) is the last."""
 GRID = (25, 9)
 GRID_NEAR = (61, 21)
 """Rolls and wrist pitches looked at before the search; more of them near the remote centre, where
@@ -118,9 +118,8 @@ class WristSearch:
             better = gain > 0.0
             state.put(moving[better], tried, better)
             damping[moving] *= np.where(better, 0.2, 8.0)
-            small = np.abs(step).max(axis=1) < SETTLED_RAD
-            stuck = ~better & (damping[moving] > 1e8)
-            settled[moving] = small | stuck | (better & (gain < SETTLED_COST))
+            promise = np.abs((part.gradient * step).sum(axis=1))
+            settled[moving] = promise < SETTLED_COST
         return settled
 
     def survey(self, T: FloatArray) -> FloatArray:
@@ -191,7 +190,7 @@ class _State:
     """Where each search stands: wrist, the shaft that follows it, errors and their derivatives."""
 
     __slots__ = (
-        *("R", "cost", "jacobian", "position_error", "residual", "rotation", "shaft"),
+        *("R", "cost", "gradient", "jacobian", "position_error", "residual", "rotation", "shaft"),
         *("side", "stiffness", "t", "w"),
     )
 
@@ -222,6 +221,7 @@ class _State:
         stiff = follow * ((outside != 0.0) * weight)[:, :, None]
         self.jacobian = np.concatenate([turn, stiff, weight_m * by_wrist[:, None, :]], axis=1)
         self.cost = 0.5 * np.einsum("ij,ij->i", self.residual, self.residual)
+        self.gradient = np.einsum("ijk,ij->ik", self.jacobian, self.residual)
 
     def take(self, rows: npt.NDArray[np.intp]) -> _State:
         """Copy some searches."""
@@ -243,13 +243,23 @@ _ROWS = tuple(name for name in _State.__slots__ if name != "stiffness")
 def _projected_step(
     state: _State, damping: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
-    """Give the damped step inside the box; joints held by a limit that they push against rest."""
-    Jt = np.swapaxes(state.jacobian, 1, 2)
-    gradient = (Jt @ state.residual[:, :, None])[:, :, 0]
-    held = ((state.w <= lower) & (gradient > 0.0)) | ((state.w >= upper) & (gradient < 0.0))
-    free = (~held).astype(np.float64)
-    hessian = (Jt @ state.jacobian) * free[:, :, None] * free[:, None, :]
-    eye = np.eye(3)
-    hessian = hessian + eye * (damping[:, None] + 1.0 - free)[:, None, :]
-    step = -np.linalg.solve(hessian, (gradient * free)[:, :, None])[:, :, 0]
-    return np.asarray(np.clip(state.w + step, lower, upper) - state.w)
+    """Give the damped step inside the box.
+
+    Joints that push against a limit rest; a joint that would pass one stops there, and the others
+    take the step that is best then.
+    """
+    w, gradient = state.w, state.gradient
+    hessian = np.swapaxes(state.jacobian, 1, 2) @ state.jacobian
+    free = ~(((w <= lower) & (gradient > 0.0)) | ((w >= upper) & (gradient < 0.0)))
+    stopped = np.zeros_like(w)
+    for _ in range(3):
+        slope = (gradient + (hessian @ stopped[:, :, None])[:, :, 0]) * free
+        masked = hessian * free[:, :, None] * free[:, None, :]
+        masked += np.eye(3) * (damping[:, None] + ~free)[:, None, :]
+        step = stopped - np.linalg.solve(masked, slope[:, :, None])[:, :, 0]
+        passing = free & ((w + step < lower) | (w + step > upper))
+        if not passing.any():
+            break
+        stopped = np.where(passing, np.clip(w + step, lower, upper) - w, stopped)
+        free &= ~passing
+    return np.asarray(np.clip(w + step, lower, upper) - w)

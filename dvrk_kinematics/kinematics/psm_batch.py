@@ -17,7 +17,7 @@ from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.psm_branches import GUARD_M, NEAR_AXIS
 from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
-from dvrk_kinematics.kinematics.selection import Selector
+from dvrk_kinematics.kinematics.selection import Selector, opposite_batch
 
 __all__ = ["PsmBatch"]
 
@@ -163,9 +163,9 @@ class PsmBatch:
                 open_joint |= near_axis
                 one[:, 2] = u * c5 + pz * s5 + b
                 q[:, branch + 1] = one
-                q[:, branch + 1, 0] = _opposite(one[:, 0])
+                q[:, branch + 1, 0] = opposite_batch(one[:, 0])
                 q[:, branch + 1, 1] = np.where(one[:, 1] > 0.0, pi, -pi) - one[:, 1]
-                q[:, branch + 1, 3] = _opposite(one[:, 3])
+                q[:, branch + 1, 3] = opposite_batch(one[:, 3])
                 branch += 2
         best = self._selector.choose_batch(q, seed)
         for i in np.flatnonzero(open_joint):
@@ -188,8 +188,3 @@ class PsmBatch:
         q[:, 4] = np.arctan2(s5, c5)
         q[:, 5] = np.arctan2(s6, c6)
         return np.asarray(h <= NEAR_AXIS)
-
-
-def _opposite(angle: FloatArray) -> FloatArray:
-    """Turn angles by half a turn, staying within -pi to pi."""
-    return np.asarray(np.where(angle > 0.0, angle - pi, angle + pi))

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from math import atan2, cos, pi, sin, sqrt
 
 from dvrk_kinematics.kinematics.psm_geometry import Rows
+from dvrk_kinematics.kinematics.selection import opposite
 
 __all__ = [
     "GUARD_M",
@@ -116,12 +117,7 @@ def _directions(y: float, x: float, free: Sequence[float]) -> Iterator[tuple[flo
     s, c = y / radius, x / radius
     angle = atan2(s, c)
     yield angle, s, c
-    yield _opposite(angle), -s, -c
-
-
-def _opposite(angle: float) -> float:
-    """Turn an angle by half a turn, staying within -pi to pi."""
-    return angle - pi if angle > 0.0 else angle + pi
+    yield opposite(angle), -s, -c
 
 
 def _shaft(
@@ -149,4 +145,4 @@ def _shaft(
         s1, c1, s2, c2 = sin(q1), cos(q1), sin(q2), cos(q2)
         q4 = atan2(-c1 * x - s1 * z, -s1 * s2 * x - c2 * y + c1 * s2 * z)
     yield q1, q2, q4
-    yield _opposite(q1), (pi if q2 > 0.0 else -pi) - q2, _opposite(q4)
+    yield opposite(q1), (pi if q2 > 0.0 else -pi) - q2, opposite(q4)

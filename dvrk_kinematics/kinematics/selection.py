@@ -10,12 +10,22 @@ import numpy.typing as npt
 
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 
-__all__ = ["TIE", "Selector"]
+__all__ = ["TIE", "Selector", "opposite", "opposite_batch"]
 
 FloatArray = npt.NDArray[np.float64]
 TURN = 2.0 * pi
 TIE = 1e-9
 """Scores nearer than this are equal: then the earlier candidate wins, however sums are rounded."""
+
+
+def opposite(angle: float) -> float:
+    """Turn an angle by half a turn, staying within -pi to pi (rad)."""
+    return angle - pi if angle > 0.0 else angle + pi
+
+
+def opposite_batch(angle: FloatArray) -> FloatArray:
+    """Turn angles by half a turn, staying within -pi to pi (rad)."""
+    return np.asarray(np.where(angle > 0.0, angle - pi, angle + pi))
 
 
 class Selector:

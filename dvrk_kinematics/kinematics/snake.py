@@ -18,7 +18,7 @@ from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.kinematics.forward import SerialChain
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.selection import Selector
+from dvrk_kinematics.kinematics.selection import Selector, opposite
 from dvrk_kinematics.kinematics.snake_wrist import all_bends, insertion_of, refine_bend
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
@@ -190,7 +190,7 @@ class SnakeSolver:
         other = (pi if q2 > 0.0 else -pi) - q2
         return [
             [q1, q2, q3, q4, p, y, y, p],
-            [_opposite(q1), other, q3, _opposite(q4), p, y, y, p],
+            [opposite(q1), other, q3, opposite(q4), p, y, y, p],
         ]
 
     def _result(self, q: Sequence[float], inside: bool) -> IkResult:
@@ -211,11 +211,6 @@ def _seen_from(T: FloatArray) -> tuple[float, float, float]:
     """Give the base's origin as seen from a frame (m)."""
     x, y, z = (-(T[:3, :3].T @ T[:3, 3])).tolist()
     return x, y, z
-
-
-def _opposite(angle: float) -> float:
-    """Turn an angle by half a turn, staying within -pi to pi."""
-    return angle - pi if angle > 0.0 else angle + pi
 
 
 def _wrist_rotation(p: float, y: float) -> FloatArray:
