@@ -21,6 +21,8 @@ from dvrk_kinematics.kinematics.psm_batch import PsmBatch
 from dvrk_kinematics.kinematics.psm_branches import (
     GUARD_M,
     NEAR_AXIS,
+    Rotation,
+    Vector,
     all_branches,
     family_values,
     frame6_from_tip,
@@ -45,6 +47,7 @@ HALF = 0.5 + TIE
 ROLL = 3
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
+FAMILY_ROUNDS = 3
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
 GUARD_SQUARED = GUARD_M * GUARD_M
 
@@ -159,13 +162,28 @@ class PsmSolver:
         lengths = (self.geometry.a, self.geometry.b)
         q, inside = self._selector.choose(all_branches(R, p, lengths, near), near)
         if not inside and is_singular(p, self.geometry.a):
-            (low5, high5), (low6, high6) = self.limits.pairs[4:]
-            free = (
-                family_values(low5, high5, FAMILY_COUNT),
-                family_values(low6, high6, FAMILY_COUNT),
-            )
-            q, inside = self._selector.choose(all_branches(R, p, lengths, near, free), near)
+            q, inside = self._search_family(R, p, near)
         return self._result(q, inside)
+
+    def _search_family(
+        self, R: Rotation, p: Vector, near: Sequence[float]
+    ) -> tuple[list[float], bool]:
+        """Look for a place inside limits along the joints of the wrist that a pose leaves open."""
+        bounds = list(self.limits.pairs[4:])
+        for _ in range(FAMILY_ROUNDS):
+            values5, values6 = (family_values(low, high, FAMILY_COUNT) for low, high in bounds)
+            branches = all_branches(
+                R, p, (self.geometry.a, self.geometry.b), near, (values5, values6)
+            )
+            q, inside = self._selector.choose(branches, near)
+            if inside:
+                break
+            # Closer around the best place so far: what is inside may be a narrow strip.
+            for k, (low, high) in enumerate(bounds):
+                step = (high - low) / (FAMILY_COUNT - 1)
+                lower, upper = self.limits.pairs[4 + k]
+                bounds[k] = (max(lower, q[4 + k] - step), min(upper, q[4 + k] + step))
+        return q, inside
 
     def _result(self, q: Sequence[float], inside: bool) -> IkResult:
         """Wrap joint positions that give the pose exactly."""

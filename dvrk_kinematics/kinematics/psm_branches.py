@@ -25,6 +25,8 @@ from dvrk_kinematics.kinematics.selection import opposite
 __all__ = [
     "GUARD_M",
     "NEAR_AXIS",
+    "Rotation",
+    "Vector",
     "all_branches",
     "family_values",
     "frame6_from_tip",

@@ -151,3 +151,37 @@ def test_close_to_the_yaw_axis_the_pose_is_still_exact(tilt: float) -> None:
     T = PSM.forward(q)
     np.testing.assert_allclose(PSM.forward(PSM.inverse(T, seed=q).q), T, atol=1e-12)
     np.testing.assert_allclose(PSM.forward(PSM.inverse_batch(T[None]).q), T[None], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("generation", "instrument"),
+    [("Classic", "400006"), ("Classic", "400205"), ("Classic", "CAUDIER"), ("Si", "410298")],
+)
+def test_however_close_to_a_degenerate_place_the_answer_is_exact_and_inside(
+    generation: str, instrument: str
+) -> None:
+    arm = load_arm("PSM", instrument=instrument, generation=generation)
+    a, b = arm.model.chain[5].a, -arm.model.chain[2].d - arm.model.chain[3].d
+    rng = np.random.default_rng(21)
+    q = arm.random_q(rng, 200)
+    q[:, 2] = b + rng.choice([-1.0, 1.0], 200) * 10.0 ** rng.uniform(-14.0, -3.0, 200)
+    q[:100, 2] -= a / np.cos(q[:100, 4])
+    q = q[arm.limits.contains(q)]
+    assert len(q) > 100
+    T = arm.forward(q)
+    spread = [0.02, 0.02, 0.002, 0.02, 0.02, 0.02]
+    seed = arm.limits.clamp(q + rng.normal(size=q.shape) * spread)
+    batch = arm.inverse_batch(T, seed=seed)
+    assert batch.ok.all()
+    np.testing.assert_allclose(arm.forward(batch.q), T, atol=1e-9)
+    for pose, near, solved in zip(T, seed, batch.q, strict=True):
+        np.testing.assert_allclose(arm.inverse(pose, seed=near).q, solved, atol=1e-12)
+
+
+def test_a_narrow_strip_inside_limits_is_found_at_a_degenerate_place() -> None:
+    q = np.array([1.53027883, 0.91568067, B, 3.83785159, 1.37086596, 0.75167189])
+    seed = np.array([1.55, 0.89, B, 3.81, 1.30899375, 0.75])
+    T = PSM.forward(q)
+    result = PSM.inverse(T, seed=seed)
+    assert result.ok
+    np.testing.assert_allclose(PSM.forward(result.q), T, atol=1e-9)
