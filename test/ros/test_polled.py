@@ -1,0 +1,70 @@
+"""Subscriptions that are read when asked: nothing lost, nothing executed behind the back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import UInt32
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.calls import call
+from dvrk_kinematics.ros.polled import PolledSubscription
+
+TIMEOUT_S = 30.0
+
+
+def publish(node: Node, topic: str, profile: QoSProfile, count: int) -> None:
+    """Publish numbers, and wait until they have arrived."""
+    publisher = node.create_publisher(UInt32, topic, profile)
+    connected = threading.Event()
+    node.create_timer(0.02, lambda: publisher.get_subscription_count() and connected.set())
+    assert connected.wait(TIMEOUT_S)
+    for number in range(count):
+        publisher.publish(UInt32(data=number))
+        assert publisher.wait_for_all_acked(Duration(seconds=TIMEOUT_S))
+
+
+def number(data: bytes | None) -> int | None:
+    return None if data is None else int(deserialize_message(data, UInt32).data)
+
+
+def test_messages_wait_in_order_until_they_are_taken(spinning: Callable[..., Node]) -> None:
+    sender, receiver = spinning("sender"), spinning("receiver")
+    subscription = PolledSubscription(receiver, UInt32, "numbers", QoSProfile(depth=10))
+    assert subscription.take() is None
+    publish(sender, "numbers", QoSProfile(depth=10), 5)
+    assert [number(subscription.take()) for _ in range(6)] == [0, 1, 2, 3, 4, None]
+
+
+def test_the_newest_is_taken_and_the_rest_dropped(spinning: Callable[..., Node]) -> None:
+    sender, receiver = spinning("sender"), spinning("receiver")
+    subscription = PolledSubscription(receiver, UInt32, "numbers", QoSProfile(depth=10))
+    publish(sender, "numbers", QoSProfile(depth=10), 5)
+    assert number(subscription.take_newest()) == 4
+    assert subscription.take_newest() is None
+
+
+def test_a_depth_of_one_keeps_the_newest(spinning: Callable[..., Node]) -> None:
+    sender, receiver = spinning("sender"), spinning("receiver")
+    subscription = PolledSubscription(receiver, UInt32, "numbers", qos.COMMAND)
+    publish(sender, "numbers", qos.COMMAND, 5)
+    assert number(subscription.take()) == 4
+    assert subscription.take() is None
+
+
+def test_waiting_messages_do_not_keep_the_executor_from_other_work(
+    spinning: Callable[..., Node],
+) -> None:
+    sender, receiver = spinning("sender"), spinning("receiver")
+    subscription = PolledSubscription(receiver, UInt32, "numbers", QoSProfile(depth=10))
+    receiver.create_service(Trigger, "go", lambda _, r: setattr(r, "success", True) or r)
+    publish(sender, "numbers", QoSProfile(depth=10), 5)
+    client = sender.create_client(Trigger, "go")
+    assert all(call(client, Trigger.Request(), TIMEOUT_S).success for _ in range(20))
+    assert number(subscription.take()) == 0
