@@ -141,10 +141,15 @@ def from_quaternion(q: ArrayLike) -> Array:
     n = np.linalg.norm(values, axis=-1, keepdims=True)
     if not np.all(np.isfinite(n)) or np.any(n < 1e-12):
         raise InvalidInput("quaternion", "must be finite and not zero")
-    unit = values / n
-    v, w = unit[..., :3], unit[..., 3, None, None]
-    V = hat(v)
-    R: Array = np.eye(3) + 2.0 * (w * V + V @ V)
+    x, y, z, w = np.moveaxis(values / n, -1, 0)
+    # Entry by entry: for large batches several times faster than products of 3 x 3 matrices.
+    R = np.empty((*values.shape[:-1], 3, 3))
+    R[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    R[..., 1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    R[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    R[..., 0, 1], R[..., 1, 0] = 2.0 * (x * y - z * w), 2.0 * (x * y + z * w)
+    R[..., 0, 2], R[..., 2, 0] = 2.0 * (x * z + y * w), 2.0 * (x * z - y * w)
+    R[..., 1, 2], R[..., 2, 1] = 2.0 * (y * z - x * w), 2.0 * (y * z + x * w)
     return R
 
 

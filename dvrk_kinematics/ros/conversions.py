@@ -40,6 +40,8 @@ __all__ = [
 _QUATERNION_TOLERANCE = 1e-3
 """How far a quaternion's length may be from 1 (rounded texts) before it is taken for a mistake."""
 
+_NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+
 
 def to_flat(values: NDArray[Any], typecode: str = "d") -> array[Any]:
     """Copy an array into what a message's array field takes, without a look at each number.
@@ -86,10 +88,11 @@ def cp_to_matrices(rows: Array) -> tuple[Array, NDArray[np.bool_]]:
     """
     length = np.linalg.norm(rows[:, 3:], axis=1)
     good = np.isfinite(rows).all(axis=1) & (np.abs(length - 1.0) <= _QUATERNION_TOLERANCE)
-    T = np.full((len(rows), 4, 4), np.nan)
-    T[good, :3, :3] = so3.from_quaternion(rows[good, 3:] / length[good, None])
-    T[good, :3, 3] = rows[good, :3]
-    T[good, 3] = (0.0, 0.0, 0.0, 1.0)
+    T = np.empty((len(rows), 4, 4))
+    T[:, :3, :3] = so3.from_quaternion(np.where(good[:, None], rows[:, 3:], _NO_TURN))
+    T[:, :3, 3] = rows[:, :3]
+    T[:, 3] = _NO_TURN
+    T[~good] = np.nan
     return T, good
 
 

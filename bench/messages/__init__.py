@@ -1,0 +1,1 @@
+"""What the ROS edge costs in Python."""
