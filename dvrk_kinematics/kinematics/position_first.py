@@ -3,8 +3,9 @@
 For any roll and wrist pitch the insertion, yaw and pitch that put the tip in place follow in
 closed form, and the tip does not move with the wrist's yaw. So the position holds at every step
 of a search over the box of (q4, q5, q6) for the smallest rotation angle to the pose asked for: a
-damped Gauss-Newton method, started from every branch of the exact solution set into the box. The
-limits of q1, q2, q3 enter as stiff residuals, since these joints follow the wrist only slightly.
+damped Newton method, started from every branch of the exact solution set into the box, from the
+seed, and from the lowest places of a coarse net over the box. The limits of q1, q2, q3 enter as
+stiff residuals, since these joints follow the wrist only slightly.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.position_search import WristSearch
+from dvrk_kinematics.kinematics.position_state import WristProblem
+from dvrk_kinematics.kinematics.position_survey import survey
 from dvrk_kinematics.kinematics.psm_branches import all_branches, frame6_from_tip
 from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows, times_rows
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
@@ -43,13 +46,14 @@ class PositionFirst:
         selector: Gives the roll turn and the seed where there is none.
     """
 
-    __slots__ = ("_geometry", "_limits", "_search", "_selector")
+    __slots__ = ("_geometry", "_limits", "_problem", "_search", "_selector")
 
     def __init__(self, geometry: PsmGeometry, limits: JointLimits, selector: Selector) -> None:
         self._geometry = geometry
         self._limits = limits
         self._selector = selector
-        self._search = WristSearch(geometry, limits)
+        self._problem = WristProblem(geometry, limits)
+        self._search = WristSearch(self._problem)
 
     def solve(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
         """Search one pose, base to tip, four rows of four floats.
@@ -142,6 +146,6 @@ class PositionFirst:
         branches = [list(found[i % len(found)]) for i in range(STARTS)]
         for q in branches:
             q[3] = self._selector.turn(q[3], 3, near[3])
-        rows = np.array([*branches, near, *self._search.survey(T).tolist()])
+        rows = np.array([*branches, near, *survey(self._problem, T).tolist()])
         rows[:, 3:] = np.clip(rows[:, 3:], self._limits.lower[3:], self._limits.upper[3:])
         return rows
