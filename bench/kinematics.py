@@ -75,7 +75,12 @@ def our_rows(cases: Cases, batch: Cases) -> list[Row]:
         ),
         Row(OURS, "forward", lambda: [arm.forward(x) for x in q], count),
         Row(OURS, "jacobian", lambda: [arm.jacobian(x) for x in q], count),
-        Row(OURS, "frames", lambda: [arm.frames(x) for x in q[:200]], len(q[:200])),
+        Row(
+            OURS,
+            f"frames of {len(arm.link_names)} links",
+            lambda: [arm.frames(x) for x in q[:200]],
+            len(q[:200]),
+        ),
         Row(
             OURS,
             "inverse, near seed",

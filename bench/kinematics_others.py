@@ -156,7 +156,8 @@ def pinocchio_rows(cases: Cases) -> list[Row]:
     system = f"pinocchio {arm.pin.__version__}"
     rows = _rows(system, arm, cases, "damped least squares")
     q = list(cases.q)
-    frames = Row(system, "frames", lambda: [arm.forward(x) for x in q], len(q))
+    task = f"frames of {arm.model.nframes - 1} links"
+    frames = Row(system, task, lambda: [arm.forward(x) for x in q], len(q))
     return [*rows, frames]
 
 
