@@ -156,7 +156,8 @@ def pinocchio_rows(cases: Cases) -> list[Row]:
     system = f"pinocchio {arm.pin.__version__}"
     rows = _rows(system, arm, cases, "damped least squares")
     q = list(cases.q)
-    task = f"frames of {arm.model.nframes - 1} links"
+    # The six joints and the tip; the universe, which is counted too, stands for the tip.
+    task = f"frames of {arm.model.njoints} links"
     frames = Row(system, task, lambda: [arm.forward(x) for x in q], len(q))
     return [*rows, frames]
 

@@ -44,6 +44,8 @@ __all__ = ["PsmSolver"]
 FloatArray = npt.NDArray[np.float64]
 TURN = 2.0 * pi
 HALF = 0.5 + TIE
+WITHIN_HALF = pi - 1e-7
+"""An angle nearer than this to the seed needs no turn (rad)."""
 ROLL = 3
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
@@ -136,7 +138,9 @@ class PsmSolver:
         q2 = atan2(-r10 * s5 - r11 * m - r12 * n, sqrt(zx * zx + zz * zz))
         q4 = atan2(-r11 * c6 - r12 * s6, s5 * (r11 * s6 - r12 * c6) + r10 * c5)
         q3, q5, q6 = d + b, atan2(s5, c5), atan2(s6, c6)
-        q4 += TURN * floor(((rest if seed is None else seed[3]) - q4) / TURN + HALF)
+        away = (rest if seed is None else seed[3]) - q4
+        if not -WITHIN_HALF < away < WITHIN_HALF:
+            q4 += TURN * floor(away / TURN + HALF)
         if q4 > h4:
             q4 -= TURN
         elif q4 < l4:
