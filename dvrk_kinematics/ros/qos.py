@@ -9,7 +9,16 @@ from rclpy.qos import (
     QoSReliabilityPolicy,
 )
 
-__all__ = ["COMMAND", "DESCRIPTION", "EVENT", "STATE", "STATE_READER", "TF", "TF_STATIC"]
+__all__ = [
+    "ARM_STATE",
+    "COMMAND",
+    "DESCRIPTION",
+    "EVENT",
+    "STATE",
+    "STATE_READER",
+    "TF",
+    "TF_STATIC",
+]
 
 
 def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
@@ -24,6 +33,9 @@ def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
 
 STATE = _reliable(depth=5)
 """Published state (joint_states, measured_js): reliable, so that both kinds of reader connect."""
+
+ARM_STATE = _reliable(depth=100)
+"""State as the dVRK publishes it: a slow reliable reader finds the last hundred."""
 
 STATE_READER = QoSProfile(
     history=QoSHistoryPolicy.KEEP_LAST,
