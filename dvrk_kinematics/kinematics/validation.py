@@ -26,6 +26,8 @@ __all__ = [
 
 _TOL = so3.TOLERANCE
 _CHUNK = 8192
+_DOUBLE = np.dtype(np.float64)
+_LAST_ROW = [0.0, 0.0, 0.0, 1.0]
 
 
 def joint_array(q: ArrayLike, names: Sequence[str], argument: str = "q") -> Array:
@@ -54,11 +56,10 @@ def joint_floats(q: Any, names: Sequence[str], argument: str = "q") -> list[floa
     Raises:
         InvalidInput: Wrong shape or not finite.
     """
-    if type(q) is np.ndarray and q.dtype.char == "d" and q.shape == (len(names),):
+    if type(q) is np.ndarray and q.dtype is _DOUBLE:
         values: list[float] = q.tolist()
-        total = sum(values)
-        # NaN and infinity survive a sum, and nothing minus itself is 0 but a finite number.
-        if total - total == 0.0:
+        # NaN and infinity survive a sum, and only a finite number times 0 is 0.
+        if q.ndim == 1 and len(values) == len(names) and sum(values) * 0.0 == 0.0:
             return values
     array = joint_array(q, names, argument)
     if array.ndim != 1:
@@ -76,10 +77,9 @@ def pose_rows(T: Any) -> list[list[float]]:
     Raises:
         InvalidInput: Wrong shape, not finite, or no rigid transform, with how far off.
     """
-    if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d":
+    if type(T) is np.ndarray and T.dtype is _DOUBLE and T.shape == (4, 4):
         rows: list[list[float]] = T.tolist()
-        (a, d, g, x), (b, e, h, y), (c, f, i, z), (u, v, w, one) = rows
-        reach = x + y + z
+        (a, d, g, x), (b, e, h, y), (c, f, i, z), last = rows
         if (
             -_TOL < a * a + b * b + c * c - 1.0 < _TOL
             and -_TOL < d * d + e * e + f * f - 1.0 < _TOL
@@ -88,9 +88,8 @@ def pose_rows(T: Any) -> list[list[float]]:
             and -_TOL < b * f - c * e - g < _TOL
             and -_TOL < c * d - a * f - h < _TOL
             and -_TOL < a * e - b * d - i < _TOL
-            and u == v == w == 0.0
-            and one == 1.0
-            and reach - reach == 0.0
+            and last == _LAST_ROW
+            and (x + y + z) * 0.0 == 0.0
         ):
             return rows
     array = se3.check(T)

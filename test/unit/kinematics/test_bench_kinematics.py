@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.kinematics import main
-from bench.kinematics_bare import bare_forward, bare_inverse, bare_inverse_batch
+from bench.kinematics.__main__ import main
+from bench.kinematics.bare import bare_forward, bare_inverse, bare_inverse_batch
 from dvrk_kinematics import load_arm
 
 

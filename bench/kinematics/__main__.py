@@ -8,28 +8,23 @@ passes. What is not installed is left out and said.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from bench.kinematics_bare import bare_forward, bare_inverse, bare_inverse_batch
-from bench.kinematics_cases import Cases, Row, best_times
-from bench.kinematics_others import pinocchio_rows, toolbox_rows
+from bench.kinematics.bare import bare_forward, bare_inverse, bare_inverse_batch
+from bench.kinematics.cases import Cases, Row, best_times
+from bench.kinematics.others import pinocchio_rows, toolbox_rows
+from bench.kinematics.report import BARE, OURS, compare, report, write_json
+from bench.machine import describe_machine
 from dvrk_kinematics import load_arm
 
 __all__ = ["main"]
 
-ROOT = Path(__file__).resolve().parents[1]
-OURS = "dvrk_kinematics"
-BARE = "bare closed form"
+ROOT = Path(__file__).resolve().parents[2]
 MEMORY_CODE = """
 import resource, sys
 import numpy as np
@@ -132,84 +127,6 @@ def peak_memory_mb(count: int) -> dict[str, float]:
     return {"poses": count, "peak_mb": peak / unit, "input_mb": before / unit, "solved": solved}
 
 
-def figures(rows: Sequence[Row], memory: dict[str, float]) -> list[dict[str, Any]]:
-    """Compare what was measured with what the project promises."""
-
-    def us(system: str, task: str) -> float:
-        return next(r.us for r in rows if r.system.startswith(system) and r.task.startswith(task))
-
-    bare, bare_batch = us(BARE, "inverse, near"), us(f"{BARE}, numpy", "inverse of")
-    found = [
-        ("inverse / bare inverse", us(OURS, "inverse, near") / bare, "at most", 3.0),
-        ("batch / bare numpy batch", us(OURS, "inverse of") / bare_batch, "at most", 3.0),
-        ("forward / bare inverse", us(OURS, "forward") / bare, "at most", 3.0),
-        ("jacobian / bare inverse", us(OURS, "jacobian") / bare, "at most", 6.0),
-        ("frames, us", us(OURS, "frames"), "at most", 80.0),
-        (f"peak memory of {memory['poses']} poses, MB", memory["peak_mb"], "at most", 1000.0),
-    ]
-    if any(r.system.startswith("roboticstoolbox") for r in rows):
-        for seed, bound in (("far", 8.0), ("near", 1.0)):
-            task = f"inverse, {seed}"
-            ratio = us("roboticstoolbox", task) / us(OURS, task)
-            found.append((f"ik_LM / inverse, {seed} seed", ratio, "at least", bound))
-    return [
-        {
-            "figure": name,
-            "value": value,
-            "promise": f"{sense} {bound:g}",
-            "kept": value <= bound if sense == "at most" else value >= bound,
-        }
-        for name, value, sense, bound in found
-    ]
-
-
-def table(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Lay out a table that reads well as text and is a table in Markdown."""
-    widths = [max(len(line[i]) for line in (header, *body)) for i in range(len(header))]
-    lines = [header, ["-" * width for width in widths], *body]
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    )
-
-
-def row_cells(row: Row) -> list[str]:
-    """Write one measured row."""
-    verdict = row.verdict
-    right = "" if verdict is None else f"{verdict.right} of {verdict.count}"
-    inside = "" if verdict is None else f"{verdict.inside} of {verdict.count}"
-    return [row.task, row.system, f"{row.us:.2f}", right, inside]
-
-
-def report(rows: Sequence[Row], promises: Sequence[dict[str, Any]], machine: str) -> str:
-    """Write both tables."""
-    ordered = sorted(rows, key=lambda row: (row.task.split(",")[0].split(" ")[0], row.us))
-    measured = table(
-        ["task", "system", "us per call or pose", "right", "right and inside limits"],
-        [row_cells(row) for row in ordered],
-    )
-    kept = table(
-        ["figure", "measured", "promised", ""],
-        [
-            [p["figure"], f"{p['value']:.2f}", p["promise"], "kept" if p["kept"] else "missed"]
-            for p in promises
-        ],
-    )
-    return f"{machine}\n\n{measured}\n\n{kept}"
-
-
-def describe_machine() -> str:
-    """Name date, processor, interpreter and numpy."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].split(":", 1)[1].strip() if names else cpu
-    today = datetime.now(timezone.utc).date().isoformat()
-    python = platform.python_version()
-    return f"{today}, {cpu}, {os.cpu_count()} cores, Python {python}, numpy {np.__version__}"
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the tables and write them as JSON.
 
@@ -219,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0; a missed figure is reported, not a failure, since machines are shared.
     """
-    parser = argparse.ArgumentParser(prog="bench.kinematics", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./dvrk bench kinematics", description=__doc__)
     parser.add_argument("--poses", type=int, default=1000, help="poses for single calls")
     parser.add_argument("--batch", type=int, default=100_000, help="poses of the batch")
     parser.add_argument("--memory", type=int, default=1_000_000, help="poses for peak memory")
@@ -236,8 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [*our_rows(cases, Cases.draw(arm, options.batch, options.seed + 1)), *others]
     best_times(rows, options.passes)
     memory = peak_memory_mb(options.memory)
-    promises = figures(rows, memory)
-    machine = describe_machine()
+    promises = compare(rows, memory)
+    machine = f"{describe_machine()}, numpy {np.__version__}"
     print(report(rows, promises, machine))
     for name in missing:
         print(f"\nnot measured: {name}", file=sys.stderr)
@@ -245,30 +162,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.markdown:
         print(f"\nwritten to {options.json}")
     return 0
-
-
-def write_json(
-    path: Path,
-    rows: Sequence[Row],
-    promises: Sequence[dict[str, Any]],
-    memory: dict[str, float],
-    machine: str,
-) -> None:
-    """Write everything that was measured."""
-    measured = [
-        {
-            "task": row.task,
-            "system": row.system,
-            "us": row.us,
-            "right": None if row.verdict is None else row.verdict.right,
-            "inside": None if row.verdict is None else row.verdict.inside,
-            "count": row.items,
-        }
-        for row in rows
-    ]
-    content = {"machine": machine, "rows": measured, "figures": promises, "memory": memory}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.kinematics_cases import RIGHT_M, RIGHT_RAD, Cases, Row
+from bench.kinematics.cases import RIGHT_M, RIGHT_RAD, Cases, Row
 from dvrk_kinematics.models.schema import ArmModel, DhRow, JointKind
 
 __all__ = ["PinocchioPsm", "ToolboxPsm", "pinocchio_rows", "toolbox_rows"]

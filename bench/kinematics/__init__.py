@@ -1,0 +1,1 @@
+"""Kinematics beside what a lab can pick today."""
