@@ -1,0 +1,54 @@
+"""Simulated arms that behave as the dVRK's, without ROS and without a clock of their own.
+
+::
+
+    system = SimulatedSystem([ArmSpec("PSM1"), ArmSpec("ECM")])
+    system.power_on()
+    for cycle in range(400):
+        system.step(cycle * 5_000_000)
+    system.arms["PSM1"].measured_js
+"""
+
+from dvrk_kinematics.simulation.arm import SimulatedArm
+from dvrk_kinematics.simulation.ecm import SimulatedEcm
+from dvrk_kinematics.simulation.faults import Fault, FaultKind
+from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions, ToolDetection
+from dvrk_kinematics.simulation.plant import KinematicPlant, Plant
+from dvrk_kinematics.simulation.psm import SimulatedPsm
+from dvrk_kinematics.simulation.readings import (
+    Event,
+    ForwardAnswer,
+    FrameTransform,
+    InverseAnswer,
+    JointReading,
+    OperatingStateReading,
+    PoseReading,
+    TwistReading,
+    WrenchReading,
+)
+from dvrk_kinematics.simulation.suj import SimulatedSuj
+from dvrk_kinematics.simulation.system import SimulatedSystem
+
+__all__ = [
+    "ArmSpec",
+    "Event",
+    "Fault",
+    "FaultKind",
+    "ForwardAnswer",
+    "FrameTransform",
+    "InverseAnswer",
+    "JointReading",
+    "KinematicPlant",
+    "OperatingStateReading",
+    "Plant",
+    "PoseReading",
+    "SimulatedArm",
+    "SimulatedEcm",
+    "SimulatedPsm",
+    "SimulatedSuj",
+    "SimulatedSystem",
+    "SystemOptions",
+    "ToolDetection",
+    "TwistReading",
+    "WrenchReading",
+]
