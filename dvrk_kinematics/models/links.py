@@ -70,7 +70,7 @@ def chain_links(
 def instrument_links(
     chain: Sequence[DhRow], T_tip: Array, jaw: JointModel | None, T_jaw: Array, jaw_length: float
 ) -> list[LinkModel]:
-    """Shaft, wrist, both jaw halves, the controller's tip and the end of the jaws.
+    """Shaft, wrist, the jaws' pin and halves, the controller's tip and the end of the jaws.
 
     The first has no parent yet: it is mounted on an arm later.
     """
@@ -78,9 +78,10 @@ def instrument_links(
     links = chain_links(rows, Convention.MODIFIED, None)
     last = links[-1].name
     if jaw is not None:
-        for side, factor in (("left", 0.5), ("right", -0.5)):
-            half = LinkModel(f"jaw_{side}_link", last, T_jaw, _EYE, jaw.name, jaw.kind, factor)
-            links.append(half)
+        # The pin turns by the whole opening, so that a joint of the jaw's own name exists.
+        for part, factor in (("", 1.0), ("_left", 0.5), ("_right", -0.5)):
+            name = f"jaw{part}_link"
+            links.append(LinkModel(name, last, T_jaw, _EYE, jaw.name, jaw.kind, factor))
     end = frozen(se3.translation([0.0, 0.0, jaw_length]))
     return [*links, LinkModel(TIP, last, T_tip, _EYE), LinkModel("jaw_tip", TIP, end, _EYE)]
 
