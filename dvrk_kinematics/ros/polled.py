@@ -52,10 +52,16 @@ class PolledSubscription(Generic[MessageT]):
 
     def take(self) -> bytes | None:
         """The oldest message that waits, as bytes; None if there is none."""
-        handle = self._subscription.handle
-        with handle:
-            taken = handle.take_message(self._type, True)
+        taken = self._take()
         return None if taken is None else taken[0]
+
+    def take_received(self) -> tuple[bytes, int] | None:
+        """The oldest message that waits and when it arrived (ns, system time).
+
+        Who reads several topics can so act on their messages in the order in which they came.
+        """
+        taken = self._take()
+        return None if taken is None else (taken[0], taken[1]["received_timestamp"])
 
     def take_newest(self) -> bytes | None:
         """The newest message that waits, as bytes, the others dropped; None if there is none."""
@@ -63,6 +69,12 @@ class PolledSubscription(Generic[MessageT]):
         while (message := self.take()) is not None:
             newest = message
         return newest
+
+    def _take(self) -> tuple[bytes, dict[str, Any]] | None:
+        handle = self._subscription.handle
+        with handle:
+            taken: tuple[bytes, dict[str, Any]] | None = handle.take_message(self._type, True)
+        return taken
 
 
 def _ignore(_: bytes) -> None:

@@ -1,0 +1,187 @@
+"""The node arm_simulator: arms that nothing on the wire can tell from those of a dVRK.
+
+One loop in a thread of its own does everything in order: it acts on the commands that arrived,
+lets the arms make one control cycle, and sends events and states. The executor answers services
+and parameters only; a lock keeps the two apart.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from string import digits
+
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.contract import CONTRACT, NODE_NAME, Kind, Rate, namespace_of
+from dvrk_kinematics.ros.loop import SteadyLoop, Tick
+from dvrk_kinematics.ros.parameters import Parameters
+from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.simulator_commands import ARM_READERS, CommandQueue
+from dvrk_kinematics.ros.simulator_events import EventPublishers, StampSource
+from dvrk_kinematics.ros.simulator_faults import offer_faults
+from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
+from dvrk_kinematics.ros.simulator_publishers import (
+    StateGate,
+    StatePublishers,
+    TransformPublisher,
+)
+from dvrk_kinematics.ros.simulator_services import offer_services
+from dvrk_kinematics.ros.simulator_system import SystemCommands
+from dvrk_kinematics.simulation import (
+    ArmSpec,
+    KinematicPlant,
+    SimulatedArm,
+    SimulatedSuj,
+    SimulatedSystem,
+    SystemOptions,
+    ToolDetection,
+)
+
+__all__ = ["ArmSimulator", "main", "make_system"]
+
+_LISTENERS_EVERY_S = 0.1
+"""How often it is looked up who listens."""
+
+_QUIET_S = 1.0
+"""Without a command for so long, and without a move, a late cycle does no harm."""
+
+_WATCH_S = 0.5
+"""How often the executor looks whether the loop still runs."""
+
+
+class ArmSimulator(Node):
+    """All arms of the process."""
+
+    def __init__(self) -> None:
+        super().__init__(NODE_NAME)
+        self.parameters = Parameters(self, SimulatorSettings)
+        settings = self.parameters.values
+        self.system = make_system(settings)
+        self._lock = threading.Lock()
+        self._stamps = StampSource(lambda: self.get_clock().now().nanoseconds)
+        self._commands = CommandQueue(self)
+        self._events: list[tuple[SimulatedArm | SimulatedSuj, EventPublishers]] = []
+        self._states: list[tuple[int, StatePublishers]] = []
+        for arm in self.system.arms.values():
+            self._add_arm(arm)
+        for suj in self.system.sujs.values():
+            self._add_setup_joints(suj, every=round(settings.rate / settings.setup_joint_rate))
+        self._add_system()
+        self._tf = TransformPublisher(
+            self, CONTRACT[Kind.PROCESS].topic("tf"), namespace_of(Kind.PROCESS)
+        )
+        self._tf_every = round(settings.rate / settings.tf_rate)
+        self._look_every = max(1, round(settings.rate * _LISTENERS_EVERY_S))
+        self._commanded_ns = 0
+        self._now_ns = 0
+        self.loop = SteadyLoop(
+            1.0 / settings.rate,
+            self._tick,
+            is_at_rest=self._is_at_rest,
+            on_error=lambda _: None,
+            name="arms",
+        )
+        self.create_timer(_WATCH_S, self._watch)
+        self.loop.start()
+
+    def stop(self) -> None:
+        """End the loop; nothing is published any more."""
+        self.loop.stop()
+
+    def _add_arm(self, arm: SimulatedArm) -> None:
+        kind = Kind(arm.kind)
+        interface, namespace = CONTRACT[kind], namespace_of(kind, arm.name)
+        gate = StateGate()
+        states = [topic for topic in interface.published if topic.rate is Rate.STATE]
+        events = [topic for topic in interface.published if topic.rate is Rate.EVENT]
+        self._states.append((1, StatePublishers(self, states, namespace, arm, gate)))
+        self._events.append((arm, EventPublishers(self, events, namespace, self._stamps)))
+        self._commands.listen(interface.subscribed, namespace, arm, ARM_READERS)
+        offer_services(self, interface.services, namespace, arm, self._lock)
+        if self.parameters.values.faults:
+            offer_faults(self, arm, gate, lambda: self.parameters.values, self._lock)
+
+    def _add_setup_joints(self, suj: SimulatedSuj, every: int) -> None:
+        interface, namespace = CONTRACT[Kind.SUJ], namespace_of(Kind.SUJ, suj.name)
+        states = [topic for topic in interface.published if topic.rate is Rate.SETUP]
+        events = [topic for topic in interface.published if topic.rate is Rate.EVENT]
+        self._states.append((every, StatePublishers(self, states, namespace, suj, StateGate())))
+        self._events.append((suj, EventPublishers(self, events, namespace, self._stamps)))
+        self._commands.listen(interface.subscribed, namespace, suj, {})
+
+    def _add_system(self) -> None:
+        interface, namespace = CONTRACT[Kind.SYSTEM], namespace_of(Kind.SYSTEM)
+        events = EventPublishers(self, interface.published, namespace, self._stamps)
+        commands = SystemCommands(self.system, events, self.get_logger())
+        self._commands.listen(interface.subscribed, namespace, commands, {})
+        if self.system.sujs:
+            setup = CONTRACT[Kind.SETUP]
+            self._commands.listen(setup.subscribed, namespace_of(Kind.SETUP), self.system, {})
+
+    def _tick(self, tick: Tick) -> None:
+        """One control cycle."""
+        with self._lock:
+            self._now_ns = tick.now_ns
+            if self._commands.act():
+                self._commanded_ns = tick.now_ns
+            self.system.step(tick.now_ns)
+            for source, events in self._events:
+                events.publish(source.take_events())
+            self._publish_state(tick)
+
+    def _publish_state(self, tick: Tick) -> None:
+        is_time_to_look = tick.number % self._look_every == 0
+        stamp = self._stamps.next()
+        for every, states in self._states:
+            if is_time_to_look:
+                states.refresh()
+            if tick.number % every == 0:
+                states.publish(stamp, tick.now_ns)
+        if is_time_to_look:
+            self._tf.refresh()
+        if self._tf.is_heard and tick.number % self._tf_every == 0:
+            self._tf.publish(self.system.transforms(), stamp)
+
+    def _is_at_rest(self) -> bool:
+        is_quiet = self._now_ns - self._commanded_ns > _QUIET_S * 1e9
+        return is_quiet and not any(
+            arm.operating_state.is_busy for arm in self.system.arms.values()
+        )
+
+    def _watch(self) -> None:
+        """Fail with the loop: a node that goes on without its arms would help nobody."""
+        if self.loop.error is not None:
+            raise self.loop.error
+
+
+def make_system(settings: SimulatorSettings) -> SimulatedSystem:
+    """The arms that the parameters ask for.
+
+    Raises:
+        DvrkError: If there is no such instrument or endoscope.
+    """
+    tools = {Kind.PSM: settings.instrument, Kind.ECM: settings.endoscope}
+    specs = [
+        ArmSpec(
+            name,
+            tool=tools[Kind(name.rstrip(digits))],
+            tool_detection=ToolDetection(settings.tool_detection),
+            plant=KinematicPlant(settings.servo_lag),
+        )
+        for name in settings.arms
+    ]
+    options = SystemOptions(
+        with_suj=settings.setup_joints, reset_joints_on_enable=settings.joints_reset_at_enable
+    )
+    return SimulatedSystem(specs, options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run_node(ArmSimulator, arguments, on_stop=ArmSimulator.stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Commands from the wire to simulated arms, in the order in which they came.
+
+Every command topic of the contract has a method of the simulated arm of the same name, with
+``/`` replaced by ``_``; what its message says becomes the arguments. The dVRK reads each topic
+every 0.1 ms and keeps one message at a time. This loop reads once a cycle, so servo streams get a
+longer queue: within a cycle all are applied and the newest wins, and none of a relative stream is
+lost. All others keep one, as there: of words sent back to back only the last is acted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from crtk_msgs.msg import CartesianImpedance, CartesianState, StringStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
+
+from dvrk_kinematics.geometry import so3
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.contract import Topic
+from dvrk_kinematics.ros.polled import PolledSubscription
+
+__all__ = ["ARM_READERS", "CommandQueue", "pose_or_none"]
+
+Reader: TypeAlias = Callable[[Any], tuple[Any, ...]]
+
+_SERVO_DEPTH = 20
+"""Commands of a servo stream that can wait for the next cycle: 4 kHz at 200 Hz."""
+
+
+class CommandQueue:
+    """All commands of a process, taken together and acted on in the order of their arrival.
+
+    Args:
+        node: The node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._entries: list[_Entry] = []
+
+    def listen(
+        self,
+        topics: Iterable[Topic],
+        namespace: str,
+        target: object,
+        readers: Mapping[str, Reader],
+    ) -> None:
+        """Subscribe to topics whose commands are methods of a target.
+
+        Args:
+            topics: Topics of the contract.
+            namespace: Where their names begin.
+            target: What is commanded.
+            readers: How those messages are read whose type alone does not tell, by topic.
+        """
+        for topic in topics:
+            kind = topic.message
+            self._entries.append(
+                _Entry(
+                    PolledSubscription(
+                        self._node, kind, namespace + topic.name, _reader_qos(topic)
+                    ),
+                    kind,
+                    readers.get(topic.name) or _READERS[kind],
+                    getattr(target, topic.name.replace("/", "_")),
+                )
+            )
+
+    def act(self) -> int:
+        """Take all that has arrived and act on it; tells how many there were."""
+        arrived: list[tuple[int, bytes, _Entry]] = []
+        for entry in self._entries:
+            while (taken := entry.subscription.take_received()) is not None:
+                arrived.append((taken[1], taken[0], entry))
+        if len(arrived) > 1:
+            arrived.sort(key=itemgetter(0))
+        for _, data, entry in arrived:
+            entry.act(*entry.read(deserialize_message(data, entry.message)))
+        return len(arrived)
+
+
+class _Entry(NamedTuple):
+    """One command topic: where its messages wait, how they are read, what they do."""
+
+    subscription: PolledSubscription[Any]
+    message: Any
+    read: Reader
+    act: Callable[..., None]
+
+
+def pose_or_none(pose: Any) -> Array | None:
+    """A Pose as a matrix (4, 4), its quaternion normalised; None if that cannot be done.
+
+    NaN in the position is kept: what it does is the arm's affair.
+    """
+    p, q = pose.position, pose.orientation
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    length = float(np.sqrt(quaternion @ quaternion))
+    if not _SHORTEST <= length < np.inf:
+        return None
+    T = np.eye(4)
+    T[:3, :3] = so3.from_quaternion(quaternion / length)
+    T[:3, 3] = p.x, p.y, p.z
+    return T
+
+
+_SHORTEST = 1e-9
+"""Quaternions shorter than this have no direction."""
+
+
+def _reader_qos(topic: Topic) -> QoSProfile:
+    is_stream = topic.name.rpartition("/")[2].startswith("servo_")
+    if not is_stream:
+        return topic.qos
+    return QoSProfile(
+        history=topic.qos.history,
+        depth=_SERVO_DEPTH,
+        reliability=topic.qos.reliability,
+        durability=topic.qos.durability,
+    )
+
+
+def _six(first: Any, second: Any) -> Array:
+    return np.array([first.x, first.y, first.z, second.x, second.y, second.z])
+
+
+def _servo_jp(message: Any) -> tuple[Any, ...]:
+    return message.position.tolist(), message.velocity.tolist()
+
+
+def _effort(message: Any) -> tuple[Any, ...]:
+    return (message.effort.tolist(),)
+
+
+def _cartesian_state(message: Any) -> tuple[Any, ...]:
+    twist, wrench = message.twist, message.wrench
+    return (
+        pose_or_none(message.pose) if message.pose_is_valid.data else None,
+        _six(twist.linear, twist.angular) if message.twist_is_valid.data else None,
+        _six(wrench.force, wrench.torque) if message.wrench_is_valid.data else None,
+    )
+
+
+_READERS: dict[Any, Reader] = {
+    StringStamped: lambda message: (message.string,),
+    String: lambda message: (message.data,),
+    Bool: lambda message: (message.data,),
+    Float64: lambda message: (message.data,),
+    Float64MultiArray: lambda message: (message.data.tolist(),),
+    Empty: lambda message: (),
+    JointState: lambda message: (message.position.tolist(),),
+    PoseStamped: lambda message: (pose_or_none(message.pose),),
+    WrenchStamped: lambda message: (_six(message.wrench.force, message.wrench.torque),),
+    CartesianState: _cartesian_state,
+    CartesianImpedance: lambda message: (),
+}
+"""Arguments by the type of the message."""
+
+ARM_READERS: Mapping[str, Reader] = {
+    "servo_jp": _servo_jp,
+    "servo_jf": _effort,
+    "jaw/servo_jf": _effort,
+    "set_base_frame": lambda message: (pose_or_none(message.pose), message.header.frame_id),
+}
+"""Arguments of those commands of an arm whose type alone does not tell."""

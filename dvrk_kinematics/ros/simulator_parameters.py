@@ -1,0 +1,88 @@
+"""Parameters of the arm simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.ros.parameters import parameter
+
+__all__ = ["SimulatorSettings"]
+
+_ARMS = ("PSM1", "PSM2", "PSM3", "ECM")
+
+
+@dataclass(frozen=True)
+class SimulatorSettings:
+    """What a user can choose about the simulated arms."""
+
+    arms: tuple[str, ...] = parameter(
+        ("PSM1",), "arms in this process", choices=_ARMS, read_only=True
+    )
+    setup_joints: bool = parameter(
+        False, "whether the arms stand on setup joints of a patient cart", read_only=True
+    )
+    instrument: str = parameter(
+        "LARGE_NEEDLE_DRIVER:400006", "instrument of every PSM, NAME:NUMBER", read_only=True
+    )
+    endoscope: str = parameter("Classic_SD_STRAIGHT", "endoscope of the ECM", read_only=True)
+    tool_detection: str = parameter(
+        "FIXED",
+        "FIXED: the instrument is known; MANUAL: a client names it by set_tool_type",
+        choices=("FIXED", "MANUAL"),
+        read_only=True,
+    )
+    rate: float = parameter(
+        200.0,
+        "rate of the control cycle and of the state topics",
+        unit="Hz",
+        minimum=10.0,
+        maximum=1000.0,
+        read_only=True,
+    )
+    setup_joint_rate: float = parameter(
+        20.0,
+        "rate of the setup joints' state topics, at most rate",
+        unit="Hz",
+        minimum=1.0,
+        maximum=1000.0,
+        read_only=True,
+    )
+    tf_rate: float = parameter(
+        50.0, "rate of tf, at most rate", unit="Hz", minimum=1.0, maximum=1000.0, read_only=True
+    )
+    servo_lag: float = parameter(
+        0.0,
+        "time constant with which the arms follow their goals; 0 follows exactly",
+        unit="s",
+        minimum=0.0,
+        maximum=1.0,
+        read_only=True,
+    )
+    joints_reset_at_enable: bool = parameter(
+        False,
+        "whether enable sets all joints to 0, as the dVRK's own simulation does",
+        read_only=True,
+    )
+    faults: bool = parameter(
+        False, "whether services that inject faults are offered", read_only=True
+    )
+    fault_joint: str = parameter(
+        "yaw", "joint that the faults stalled_joint and encoder_jump are about"
+    )
+    fault_jump: float = parameter(
+        0.1, "size of the fault encoder_jump", unit="rad or m", minimum=-10.0, maximum=10.0
+    )
+    fault_delay: float = parameter(
+        0.1, "delay of the fault delayed_state", unit="s", minimum=0.0, maximum=10.0
+    )
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if len(set(self.arms)) != len(self.arms):
+            raise InvalidInput("arms", f"{list(self.arms)} names an arm twice")
+        if not self.arms:
+            raise InvalidInput("arms", f"none given; choose from {', '.join(_ARMS)}")
+        for name in ("setup_joint_rate", "tf_rate"):
+            if getattr(self, name) > self.rate:
+                raise InvalidInput(name, f"{getattr(self, name)} Hz is above rate, {self.rate} Hz")

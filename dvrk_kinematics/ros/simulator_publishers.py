@@ -1,0 +1,150 @@
+"""State topics of simulated arms: published each cycle to those who listen, else at no cost."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from dvrk_kinematics.ros.contract import Topic
+from dvrk_kinematics.ros.simulator_state import (
+    JacobianWriter,
+    JointWriter,
+    PoseWriter,
+    TransformWriter,
+    TwistWriter,
+    WrenchWriter,
+    Writer,
+)
+
+__all__ = ["Delivery", "StateGate", "StatePublishers", "TransformPublisher"]
+
+_WRITERS: dict[Any, Callable[[], Writer]] = {
+    JointState: JointWriter,
+    PoseStamped: PoseWriter,
+    TwistStamped: TwistWriter,
+    WrenchStamped: WrenchWriter,
+    Float64MultiArray: JacobianWriter,
+}
+
+
+class Delivery(Enum):
+    """What becomes of the state of an arm on its way out."""
+
+    SENT = "sent"
+    DROPPED = "dropped"
+    DELAYED = "delayed"
+
+
+class StateGate:
+    """The way out of one arm's state: open, or disturbed on purpose."""
+
+    def __init__(self) -> None:
+        self.delivery = Delivery.SENT
+        self.delay_ns = 0
+        self._waiting: deque[tuple[int, Publisher, bytes]] = deque()
+
+    def send(self, publisher: Publisher, data: bytes, now_ns: int) -> None:
+        """Publish, drop or keep for later.
+
+        Args:
+            publisher: The publisher.
+            data: The message.
+            now_ns: Now, on a clock that never goes back (ns).
+        """
+        if self.delivery is Delivery.DELAYED:
+            self._waiting.append((now_ns + self.delay_ns, publisher, data))
+        elif self.delivery is Delivery.SENT:
+            publisher.publish(data)
+
+    def flush(self, now_ns: int) -> None:
+        """Publish what has waited long enough; what still waits is lost when the delay ends."""
+        if self.delivery is not Delivery.DELAYED:
+            self._waiting.clear()
+        while self._waiting and self._waiting[0][0] <= now_ns:
+            _, publisher, data = self._waiting.popleft()
+            publisher.publish(data)
+
+
+class _Entry(NamedTuple):
+    publisher: Publisher
+    reading: str
+    writer: Writer
+
+
+class StatePublishers:
+    """The periodic topics of one arm or SUJ.
+
+    Args:
+        node: The node.
+        topics: State topics of the contract; each is a property of the source of the same name,
+            with ``/`` replaced by ``_``.
+        namespace: Where their names begin.
+        source: Whose readings are published.
+        gate: The way out.
+    """
+
+    def __init__(
+        self, node: Node, topics: Iterable[Topic], namespace: str, source: object, gate: StateGate
+    ) -> None:
+        self._source = source
+        self._gate = gate
+        self._all = [
+            _Entry(
+                node.create_publisher(topic.message, namespace + topic.name, topic.qos),
+                topic.name.replace("/", "_"),
+                _WRITERS[topic.message](),
+            )
+            for topic in topics
+        ]
+        self._heard: list[_Entry] = []
+
+    def refresh(self) -> None:
+        """See who listens. Asking costs as much as publishing is worth, so not in every cycle."""
+        self._heard = [
+            entry for entry in self._all if entry.publisher.get_subscription_count() > 0
+        ]
+
+    def publish(self, stamp_ns: int, now_ns: int) -> None:
+        """Send one message of every topic that somebody hears.
+
+        Args:
+            stamp_ns: Stamp of the messages.
+            now_ns: Now, on a clock that never goes back (ns).
+        """
+        source, gate = self._source, self._gate
+        for publisher, reading, writer in self._heard:
+            gate.send(publisher, writer.write(getattr(source, reading), stamp_ns), now_ns)
+        gate.flush(now_ns)
+
+
+class TransformPublisher:
+    """tf, one message a frame.
+
+    Args:
+        node: The node.
+        topic: The topic of the contract.
+        namespace: Where its name begins.
+    """
+
+    def __init__(self, node: Node, topic: Topic, namespace: str) -> None:
+        self._publisher = node.create_publisher(topic.message, namespace + topic.name, topic.qos)
+        self._writers: dict[str, TransformWriter] = {}
+        self.is_heard = False
+
+    def refresh(self) -> None:
+        """See who listens."""
+        self.is_heard = self._publisher.get_subscription_count() > 0
+
+    def publish(self, transforms: Iterable[Any], stamp_ns: int) -> None:
+        """Send frames."""
+        for transform in transforms:
+            writer = self._writers.setdefault(transform.child, TransformWriter())
+            self._publisher.publish(writer.write(transform, stamp_ns))
