@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -62,8 +63,15 @@ def run_command(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -
                 os.kill(children[0].pid, signal.SIGINT)
 
     with take_stop_signals(pass_on):
-        children.append(subprocess.Popen(command, cwd=cwd, env=dict(environ)))
-        code = children[0].wait()
+        # A signal while the child is being made waits until there is one to pass it on to.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+        unblock = partial(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
+        try:
+            child = subprocess.Popen(command, cwd=cwd, env=dict(environ), preexec_fn=unblock)
+            children.append(child)
+        finally:
+            unblock()
+        code = child.wait()
     if stops:
         raise KeyboardInterrupt
     return code if code >= 0 else 128 - code
@@ -82,11 +90,12 @@ def end_group(leader: subprocess.Popen[bytes]) -> None:
                 break
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(leader.pid, number)
-            asked_before = len(stops)
             deadline = time.monotonic() + _PATIENCE_S
             # Nothing reports the end of a whole group, so it is looked at until it is empty. Asked
-            # to stop once more, the patience is over.
-            while _lives(leader) and time.monotonic() < deadline and len(stops) == asked_before:
+            # to stop once more, the politeness is over.
+            while _lives(leader) and time.monotonic() < deadline:
+                if stops and number == signal.SIGTERM:
+                    break
                 time.sleep(0.02)
 
 

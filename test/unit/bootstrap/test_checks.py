@@ -1,0 +1,71 @@
+"""./dvrk test runs every check, also after a failed one, and says which failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bootstrap.checks import run_checks
+
+# Notes its arguments, and fails for the words in fails.txt.
+PYTHON = """#!/bin/sh
+echo "$*" >> calls.txt
+env > environ.txt
+for word in $(cat fails.txt); do
+    case "$*" in *"$word"*) exit 1;; esac
+done
+"""
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    file = tmp_path / "python"
+    file.write_text(PYTHON)
+    file.chmod(0o755)
+    (tmp_path / "fails.txt").touch()
+    return file
+
+
+def calls(folder: Path) -> list[str]:
+    return [line.split()[1] for line in (folder / "calls.txt").read_text().splitlines()]
+
+
+def test_all_checks_run_in_order(
+    tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 0
+    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest"]
+    assert "dvrk test: lint, format, types, tests all passed" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [("mypy", "types"), ("--check", "format"), ("ruff pytest", "lint, format, tests")],
+)
+def test_a_failed_check_does_not_hide_the_others(
+    tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str], fails: str, told: str
+) -> None:
+    (tmp_path / "fails.txt").write_text(fails)
+    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 1
+    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest"]
+    assert capfd.readouterr().err.splitlines()[-1] == f"dvrk test: failed: {told}"
+
+
+def test_with_arguments_pytest_runs_alone_with_them(tmp_path: Path, python: Path) -> None:
+    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, ["-k", "psm"]) == 0
+    (only,) = (tmp_path / "calls.txt").read_text().splitlines()
+    assert only.startswith("-m pytest")
+    assert only.endswith("-k psm")
+
+
+def test_caches_lie_in_the_ignored_folder_and_messages_check_their_fields(
+    tmp_path: Path, python: Path
+) -> None:
+    run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, ["x"])
+    lines = (tmp_path / "environ.txt").read_text().splitlines()
+    environ = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert environ["ROS_PYTHON_CHECK_FIELDS"] == "1"
+    for name in ("HYPOTHESIS_STORAGE_DIRECTORY", "MYPY_CACHE_DIR", "RUFF_CACHE_DIR"):
+        assert Path(environ[name]).is_relative_to(tmp_path / ".dvrk")
+    assert f"cache_dir={tmp_path / '.dvrk'}" in (tmp_path / "calls.txt").read_text()
