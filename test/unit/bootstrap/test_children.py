@@ -23,7 +23,9 @@ from bootstrap.children import run_command
 reports = sys.argv[1]
 child = '''
 import os, sys, time
-report = lambda word: open(sys.argv[1], "w").write(f"{word}\\\\n")
+pipe = os.open(sys.argv[1], os.O_WRONLY)
+def report(word):
+    os.write(pipe, f"{word}\\\\n".encode())  # a file object may swallow an interrupt as it closes
 try:
     report(os.getpid())
     time.sleep(300)
