@@ -89,6 +89,7 @@ class ArmSimulator(Node):
     def stop(self) -> None:
         """End the loop; nothing is published any more."""
         self.loop.stop()
+        self._commands.close()
 
     def _add_arm(self, arm: SimulatedArm) -> None:
         kind = Kind(arm.kind)

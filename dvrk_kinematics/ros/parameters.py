@@ -32,7 +32,7 @@ from rclpy.parameter import Parameter
 
 from dvrk_kinematics.errors import InvalidInput
 
-__all__ = ["Parameters", "parameter"]
+__all__ = ["Parameters", "parameter", "parameter_rows"]
 
 SettingsT = TypeVar("SettingsT")
 _METADATA = "dvrk_parameter"
@@ -90,6 +90,30 @@ def parameter(
     """
     declaration = _Declaration(description, unit, minimum, maximum, tuple(choices), read_only)
     return dataclasses.field(default=default, metadata={_METADATA: declaration})
+
+
+def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, bool]]:
+    """What a settings class declares, for documents.
+
+    Returns:
+        For each parameter: name, default, description, constraints, whether it is read-only.
+    """
+    rows = []
+    for field in dataclasses.fields(settings):
+        declaration: _Declaration = field.metadata[_METADATA]
+        bounds = (("from", declaration.minimum), ("to", declaration.maximum))
+        span = " ".join(f"{word} {number:g}" for word, number in bounds if number is not None)
+        constraints = "; ".join(part for part in (span, declaration.constraints()) if part)
+        rows.append(
+            (
+                field.name,
+                field.default,
+                declaration.description,
+                constraints,
+                declaration.read_only,
+            )
+        )
+    return rows
 
 
 class Parameters(Generic[SettingsT]):

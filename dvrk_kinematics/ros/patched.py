@@ -62,6 +62,18 @@ class PatchedMessage:
     def __getitem__(self, field: str) -> Array:
         return np.array(self._doubles[self._layout.doubles[field]])
 
+    def view(self, field: str) -> Array:
+        """The numbers of a field, to be written in place where that is done very often.
+
+        Raises:
+            LayoutError: If they do not lie together.
+        """
+        index = self._layout.doubles[field]
+        if not isinstance(index, slice):
+            raise LayoutError(type(self), f"the numbers of {field} do not lie together")
+        view: Array = self._doubles[index]
+        return view
+
     def stamped(self, ns: int) -> bytes:
         """Write every stamp of the message and give the bytes to publish.
 

@@ -10,7 +10,6 @@ lost. All others keep one, as there: of words sent back to back only the last is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,7 +24,7 @@ from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.contract import Topic
-from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.polled import PolledGroup
 
 __all__ = ["ARM_READERS", "CommandQueue", "pose_or_none"]
 
@@ -43,8 +42,7 @@ class CommandQueue:
     """
 
     def __init__(self, node: Node) -> None:
-        self._node = node
-        self._entries: list[_Entry] = []
+        self._group = PolledGroup(node)
 
     def listen(
         self,
@@ -63,34 +61,28 @@ class CommandQueue:
         """
         for topic in topics:
             kind = topic.message
-            self._entries.append(
-                _Entry(
-                    PolledSubscription(
-                        self._node, kind, namespace + topic.name, _reader_qos(topic)
-                    ),
-                    kind,
-                    readers.get(topic.name) or _READERS[kind],
-                    getattr(target, topic.name.replace("/", "_")),
-                )
+            command = _Command(
+                kind,
+                readers.get(topic.name) or _READERS[kind],
+                getattr(target, topic.name.replace("/", "_")),
             )
+            self._group.subscribe(kind, namespace + topic.name, _reader_qos(topic), command)
 
     def act(self) -> int:
-        """Take all that has arrived and act on it; tells how many there were."""
-        arrived: list[tuple[int, bytes, _Entry]] = []
-        for entry in self._entries:
-            while (taken := entry.subscription.take_received()) is not None:
-                arrived.append((taken[1], taken[0], entry))
-        if len(arrived) > 1:
-            arrived.sort(key=itemgetter(0))
-        for _, data, entry in arrived:
-            entry.act(*entry.read(deserialize_message(data, entry.message)))
+        """Act on all that has arrived; tells how many there were."""
+        arrived = self._group.take_all()
+        for _, data, command in arrived:
+            command.act(*command.read(deserialize_message(data, command.message)))
         return len(arrived)
 
+    def close(self) -> None:
+        """Hear nothing any more."""
+        self._group.close()
 
-class _Entry(NamedTuple):
-    """One command topic: where its messages wait, how they are read, what they do."""
 
-    subscription: PolledSubscription[Any]
+class _Command(NamedTuple):
+    """One command: how its messages are read, and what they do."""
+
     message: Any
     read: Reader
     act: Callable[..., None]

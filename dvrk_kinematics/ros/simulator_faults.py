@@ -24,11 +24,11 @@ __all__ = ["FAULT_SERVICES", "offer_faults"]
 FAULT_SERVICES = {
     "power_loss": "motor power goes, as when the safety chain opens",
     "stalled_joint": "`fault_joint` stops following its goal",
-    "encoder_jump": "the measured position of `fault_joint` is off by `fault_jump` from now on",
+    "encoder_jump": "the measured position of `fault_joint` is off by `fault_jump`",
     "tool_removed": "the tool is taken off (PSM)",
     "dropped_state": "no state topic is sent any more; events are",
     "delayed_state": "state topics are sent `fault_delay` late",
-    "clear": "ends stalled joints, encoder jumps, dropped and delayed state",
+    "clear": "ends all of these; a tool that was taken off is put back",
 }
 """Every fault and what it does."""
 

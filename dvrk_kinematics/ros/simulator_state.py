@@ -8,7 +8,7 @@ A reading that is not valid is sent with stamp 0, as the dVRK does.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped, WrenchStamped
@@ -44,20 +44,18 @@ class Writer(Protocol):
 
 
 class _Relaid:
-    """A patched message that is laid out anew when its key changes."""
+    """A patched message and the places of its numbers, laid out anew when its key changes."""
 
     def __init__(self) -> None:
-        self._key: Hashable = object()
-        self._message: PatchedMessage | None = None
+        self.key: Hashable = object()
+        self.message: PatchedMessage
+        self.views: tuple[Array, ...]
 
-    def find(self, key: Hashable) -> PatchedMessage | None:
-        """The message, if it is still laid out for that key."""
-        return self._message if key == self._key else None
-
-    def lay_out(self, key: Hashable, message: Any, *fields: str) -> PatchedMessage:
+    def lay_out(self, key: Hashable, message: Any, *fields: str) -> None:
         """Serialise a message and keep it for a key."""
-        self._key, self._message = key, PatchedMessage(message, fields)
-        return self._message
+        self.message = PatchedMessage(message, fields)
+        self.views = tuple(self.message.view(field) for field in fields)
+        self.key = key
 
 
 class JointWriter:
@@ -68,60 +66,74 @@ class JointWriter:
 
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a JointReading."""
-        position, velocity, effort = reading.position, reading.velocity, reading.effort
-        key = (reading.names, len(position), len(velocity), len(effort))
-        message = self._laid.find(key)
-        if message is None:
-            state = make_joint_state(reading.names, position, velocity, effort)
-            message = self._laid.lay_out(key, state, "position", "velocity", "effort")
-        message["position"], message["velocity"], message["effort"] = position, velocity, effort
-        return message.stamped(ns if reading.is_valid else 0)
+        laid = self._laid
+        names, position, velocity, effort, is_valid = reading
+        key = (names, len(position), len(velocity), len(effort))
+        if laid.key != key:
+            state = make_joint_state(names, position, velocity, effort)
+            laid.lay_out(key, state, "position", "velocity", "effort")
+        views = laid.views
+        views[0][:] = position
+        views[1][:] = velocity
+        views[2][:] = effort
+        return laid.message.stamped(ns if is_valid else 0)
 
 
-class PoseWriter:
+class _StampedWriter:
+    """A message of numbers in a frame."""
+
+    def __init__(self, message: Callable[[], Any], field: str) -> None:
+        self._make = message
+        self._field = field
+        self._laid = _Relaid()
+
+    def write_numbers(
+        self, numbers: Array | tuple[float, ...], frame_id: str, is_valid: bool, ns: int
+    ) -> bytes:
+        """The message of some numbers; stamp 0 if they are not valid."""
+        laid = self._laid
+        if laid.key != frame_id:
+            stamped = self._make()
+            stamped.header.frame_id = frame_id
+            laid.lay_out(frame_id, stamped, self._field)
+        laid.views[0][:] = numbers
+        return laid.message.stamped(ns if is_valid else 0)
+
+
+class PoseWriter(_StampedWriter):
     """PoseStamped."""
 
     def __init__(self) -> None:
-        self._laid = _Relaid()
+        super().__init__(PoseStamped, "pose")
 
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a PoseReading."""
-        message = self._laid.find(reading.frame_id)
-        if message is None:
-            stamped = PoseStamped()
-            stamped.header.frame_id = reading.frame_id
-            message = self._laid.lay_out(reading.frame_id, stamped, "pose")
-        message["pose"] = pose_numbers(reading.T)
-        return message.stamped(ns if reading.is_valid else 0)
+        T, frame_id, is_valid = reading
+        return self.write_numbers(pose_numbers(T), frame_id, is_valid, ns)
 
 
-class TwistWriter:
+class TwistWriter(_StampedWriter):
     """TwistStamped."""
 
     def __init__(self) -> None:
-        self._laid = _Relaid()
+        super().__init__(TwistStamped, "twist")
 
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a TwistReading."""
-        message = self._laid.find(reading.frame_id)
-        if message is None:
-            stamped = TwistStamped()
-            stamped.header.frame_id = reading.frame_id
-            message = self._laid.lay_out(reading.frame_id, stamped, "twist")
-        message["twist"] = reading.twist
-        return message.stamped(ns if reading.is_valid else 0)
+        twist, frame_id, is_valid = reading
+        return self.write_numbers(twist, frame_id, is_valid, ns)
 
 
-class WrenchWriter:
-    """WrenchStamped, whose frame_id the dVRK leaves empty."""
+class WrenchWriter(_StampedWriter):
+    """WrenchStamped."""
 
     def __init__(self) -> None:
-        self._message = PatchedMessage(WrenchStamped(), ["wrench"])
+        super().__init__(WrenchStamped, "wrench")
 
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a WrenchReading."""
-        self._message["wrench"] = reading.wrench
-        return self._message.stamped(ns if reading.is_valid else 0)
+        wrench, frame_id, is_valid = reading
+        return self.write_numbers(wrench, frame_id, is_valid, ns)
 
 
 class JacobianWriter:
@@ -132,17 +144,17 @@ class JacobianWriter:
 
     def write(self, reading: Array, ns: int) -> bytes:
         """The message of a Jacobian (6, n)."""
-        message = self._laid.find(reading.shape)
-        if message is None:
+        laid = self._laid
+        if laid.key != reading.shape:
             rows, columns = reading.shape
             array = Float64MultiArray(data=to_flat(reading))
             array.layout.dim = [
                 MultiArrayDimension(label="rows", size=rows, stride=1),
                 MultiArrayDimension(label="cols", size=columns, stride=rows),
             ]
-            message = self._laid.lay_out(reading.shape, array, "data")
-        message["data"] = reading
-        return message.stamped(ns)
+            laid.lay_out(reading.shape, array, "data")
+        laid.views[0][:] = reading.reshape(-1)
+        return laid.message.stamped(ns)
 
 
 class TransformWriter:
@@ -153,16 +165,15 @@ class TransformWriter:
 
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a FrameTransform."""
-        key = (reading.parent, reading.child)
-        message = self._laid.find(key)
-        if message is None:
-            stamped = TransformStamped(child_frame_id=reading.child)
-            stamped.header.frame_id = reading.parent
-            message = self._laid.lay_out(
-                key, TFMessage(transforms=[stamped]), "transforms[].transform"
-            )
-        message["transforms[].transform"] = pose_numbers(reading.T)
-        return message.stamped(ns if reading.is_valid else 0)
+        laid = self._laid
+        parent, child, T, is_valid = reading
+        if laid.key != (parent, child):
+            stamped = TransformStamped(child_frame_id=child)
+            stamped.header.frame_id = parent
+            message = TFMessage(transforms=[stamped])
+            laid.lay_out((parent, child), message, "transforms[].transform")
+        laid.views[0][:] = pose_numbers(T)
+        return laid.message.stamped(ns if is_valid else 0)
 
 
 def pose_numbers(T: Array) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.polled import PolledGroup, PolledSubscription
 
 TIMEOUT_S = 30.0
 
@@ -68,3 +68,22 @@ def test_waiting_messages_do_not_keep_the_executor_from_other_work(
     client = sender.create_client(Trigger, "go")
     assert all(call(client, Trigger.Request(), TIMEOUT_S).success for _ in range(20))
     assert number(subscription.take()) == 0
+
+
+def test_a_group_gives_messages_of_all_topics_in_the_order_of_their_arrival(
+    spinning: Callable[..., Node],
+) -> None:
+    sender, receiver = spinning("sender"), spinning("receiver")
+    group = PolledGroup(receiver)
+    for topic in ("b", "a"):
+        group.subscribe(UInt32, topic, QoSProfile(depth=10), key=topic)
+    assert group.take_all() == []
+    for topic in ("a", "b", "a"):
+        publish(sender, topic, QoSProfile(depth=10), 2)
+    arrivals = group.take_all()
+    assert [(arrival.key, number(arrival.data)) for arrival in arrivals] == [
+        *(("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 0), ("a", 1))
+    ]
+    assert arrivals == sorted(arrivals, key=lambda arrival: arrival.received_ns)
+    group.close()
+    assert group.take_all() == []

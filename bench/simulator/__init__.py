@@ -1,0 +1,1 @@
+"""What simulated arms cost, how steady they are, and whether they miss a command."""

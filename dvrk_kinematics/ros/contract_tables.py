@@ -1,0 +1,161 @@
+"""The contract as Markdown, for the node cards.
+
+``python -m dvrk_kinematics.ros.contract_tables docs/nodes/arm_simulator.md`` writes the tables
+between the marks of a card anew; a test tells when they differ.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rclpy.qos import QoSDurabilityPolicy
+
+from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.ros.contract import (
+    CONTRACT,
+    LEFT_OUT,
+    Kind,
+    Rate,
+    Topic,
+    namespace_of,
+    type_name,
+)
+from dvrk_kinematics.ros.parameters import parameter_rows
+from dvrk_kinematics.ros.simulator_deviations import DEVIATIONS
+from dvrk_kinematics.ros.simulator_faults import FAULT_SERVICES
+from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
+
+__all__ = ["TABLES", "rewrite"]
+
+_MARK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rewrite(card: str) -> str:
+    """A card with its tables as they are now.
+
+    Raises:
+        UnknownName: If a mark names no table.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in TABLES:
+            raise UnknownName("table", name, TABLES)
+        return f"{match[1]}{TABLES[name]()}\n{match[3]}"
+
+    return _MARK.sub(replace, card)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
+
+
+def _topics(kind: Kind, is_published: bool) -> str:
+    head = ("topic", "type", "when" if is_published else "depth", "frame_id", "meaning")
+    return _table(
+        head,
+        (
+            (
+                f"`{namespace_of(kind, '<arm>')}{topic.name}`",
+                type_name(topic.message).replace("/msg/", "/"),
+                _when(topic) if is_published else str(topic.qos.depth),
+                f"`{topic.frame.value}`" if "<" in topic.frame.value else topic.frame.value,
+                topic.meaning,
+            )
+            for topic in CONTRACT[kind].topics
+            if topic.is_published == is_published
+        ),
+    )
+
+
+def _when(topic: Topic) -> str:
+    is_latched = topic.qos.durability is QoSDurabilityPolicy.TRANSIENT_LOCAL
+    when = "at once" if topic.rate is Rate.EVENT else f"`{topic.rate.value}`"
+    return f"{when}{', latched' if is_latched else ''}"
+
+
+def _services(kind: Kind) -> str:
+    return _table(
+        ("service", "type", "meaning"),
+        (
+            (
+                f"`{namespace_of(kind, '<arm>')}{service.name}`",
+                type_name(service.service).replace("/srv/", "/"),
+                service.meaning,
+            )
+            for service in CONTRACT[kind].services
+        ),
+    )
+
+
+def _parameters() -> str:
+    return _table(
+        ("parameter", "default", "allowed", "meaning"),
+        (
+            (
+                f"`{name}`{'' if read_only else ' (at any time)'}",
+                f"`{_show(default)}`",
+                constraints,
+                text,
+            )
+            for name, default, text, constraints, read_only in parameter_rows(SimulatorSettings)
+        ),
+    )
+
+
+def _show(value: Any) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
+
+
+def _faults() -> str:
+    return _table(
+        ("service (std_srvs/Trigger)", "what happens"),
+        ((f"`~/faults/<arm>/{name}`", text) for name, text in FAULT_SERVICES.items()),
+    )
+
+
+def _left_out() -> str:
+    return _table(
+        ("name", "types", "why"),
+        ((f"`{rule.what}`", f"`{rule.types}`", rule.reason) for rule in LEFT_OUT),
+    )
+
+
+def _deviations() -> str:
+    return _table(("what", "the dVRK", "here"), DEVIATIONS)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "PSM published": lambda: _topics(Kind.PSM, True),
+    "PSM subscribed": lambda: _topics(Kind.PSM, False),
+    "ECM published": lambda: _topics(Kind.ECM, True),
+    "ECM subscribed": lambda: _topics(Kind.ECM, False),
+    "arm services": lambda: _services(Kind.PSM),
+    "SUJ published": lambda: _topics(Kind.SUJ, True),
+    "SUJ subscribed": lambda: _topics(Kind.SUJ, False),
+    "SETUP subscribed": lambda: _topics(Kind.SETUP, False),
+    "SYSTEM published": lambda: _topics(Kind.SYSTEM, True),
+    "SYSTEM subscribed": lambda: _topics(Kind.SYSTEM, False),
+    "PROCESS published": lambda: _topics(Kind.PROCESS, True),
+    "parameters": _parameters,
+    "faults": _faults,
+    "left out": _left_out,
+    "deviations": _deviations,
+}
+"""Every table by the name in its mark."""
+
+
+def main(cards: Sequence[str]) -> None:
+    """Write the tables of cards anew."""
+    for name in cards:
+        path = Path(name)
+        path.write_text(rewrite(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,195 @@
+"""A client of one arm that needs what the official Python clients need, and no less.
+
+Queues, durabilities and ways of waiting are theirs: a volatile subscription to operating_state
+with a queue of 10, a latched state_command, moves that are waited for by is_busy going up and
+down, stamps that must not be 0 and must increase.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from crtk_msgs.msg import StringStamped
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+
+from dvrk_kinematics.ros.contract import CONTRACT, Kind, namespace_of
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+TIMEOUT_S = 30.0
+_CLIENT_QOS = QoSProfile(depth=10)
+_LATCHED_QOS = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ArmClient:
+    """Hears and commands one arm.
+
+    Args:
+        node: A spinning node.
+        arm: The arm's name.
+        namespace: Where its name begins.
+        durable: Hear events that were sent before, too; the official clients do not.
+    """
+
+    def __init__(
+        self, node: Node, arm: str, namespace: str = "", *, durable: bool = False
+    ) -> None:
+        self.kind = Kind(arm.rstrip("0123456789"))
+        self.heard: dict[str, list[Any]] = defaultdict(list)
+        self._changed = threading.Condition()
+        self.start = f"{namespace}{namespace_of(self.kind, arm)}"
+        self._node = node
+        self._qos = _LATCHED_QOS if durable else _CLIENT_QOS
+        self._publishers: dict[str, Any] = {}
+        self._subscriptions: dict[str, Any] = {}
+
+    def hear(self, *names: str) -> None:
+        """Subscribe to topics."""
+        for name in names:
+            if name not in self._subscriptions:
+                topic = CONTRACT[self.kind].topic(name)
+                qos = self._qos if topic.qos.durability.name == "TRANSIENT_LOCAL" else _CLIENT_QOS
+                self._subscriptions[name] = self._node.create_subscription(
+                    topic.message, self.start + name, self._keeper(name), qos
+                )
+
+    def prepare(self, *names: str) -> None:
+        """Publish to topics."""
+        for name in names:
+            if name not in self._publishers:
+                qos = _LATCHED_QOS if name == "state_command" else _CLIENT_QOS
+                self._publishers[name] = self._node.create_publisher(
+                    CONTRACT[self.kind].topic(name).message, self.start + name, qos
+                )
+
+    def check_connections(self) -> None:
+        """Wait until all that was asked for has found the other end."""
+        self._until(
+            lambda: (
+                all(p.get_subscription_count() > 0 for p in self._publishers.values())
+                and all(
+                    self._node.count_publishers(self.start + name) > 0
+                    for name in self._subscriptions
+                )
+            ),
+            "connections",
+        )
+
+    def send(self, name: str, message: Any) -> None:
+        """Publish one command."""
+        self.prepare(name)
+        publisher = self._publishers[name]
+        self._until(lambda: publisher.get_subscription_count() > 0, f"reader of {name}")
+        publisher.publish(message)
+
+    def send_joints(self, name: str, position: Sequence[float]) -> None:
+        """Publish positions."""
+        self.send(name, JointState(position=[float(p) for p in position]))
+
+    def command(self, word: str, done: Callable[[Any], bool]) -> Any:
+        """Send a state command and wait for a state that comes after it."""
+        before = len(self.heard["operating_state"])
+        self.send("state_command", StringStamped(string=word))
+        return self.wait(
+            "operating_state", lambda: _first(self.heard["operating_state"][before:], done), word
+        )
+
+    def enable(self) -> None:
+        """Enable, and wait as the clients do."""
+        self.command("enable", lambda state: state.state == "ENABLED" and not state.is_busy)
+
+    def home(self) -> None:
+        """Home and wait as the clients do, and then until the homing motion is over."""
+        before = len(self.heard["status"])
+        self.command("home", lambda state: state.is_homed and not state.is_busy)
+        done = ("TOOL_ENGAGED", "HOMED") if self.kind is Kind.PSM else ("HOMED",)
+        self.wait(
+            "status", lambda: _in_order(self.heard["status"][before:], "current state ", done)
+        )
+        self.wait("operating_state", lambda: self.state.is_homed and not self.state.is_busy)
+
+    def move(self, name: str, message: Any) -> bool:
+        """Send a move and wait as its handle does: busy, then not; tells whether it arrived."""
+        states, goals = len(self.heard["operating_state"]), len(self.heard["goal_reached"])
+        self.send(name, message)
+        self.wait(
+            "operating_state",
+            lambda: _in_order(
+                [str(s.is_busy) for s in self._states(states)], "", ("True", "False")
+            ),
+            name,
+        )
+        self.wait("goal_reached", lambda: len(self.heard["goal_reached"]) > goals)
+        return bool(self.heard["goal_reached"][goals].data)
+
+    def move_joints(self, name: str, position: Sequence[float]) -> bool:
+        """Move to positions and wait."""
+        return self.move(name, JointState(position=[float(p) for p in position]))
+
+    @property
+    def state(self) -> Any:
+        """The newest operating state."""
+        return self.heard["operating_state"][-1]
+
+    def newest(self, name: str) -> Any:
+        """The next message of a state topic; its stamp must be fresh."""
+        before = len(self.heard[name])
+        self.hear(name)
+        self.wait(name, lambda: len(self.heard[name]) > before)
+        return self.heard[name][-1]
+
+    def texts(self, name: str) -> list[str]:
+        """All texts heard on error, warning or status."""
+        return [message.data for message in self.heard[name]]
+
+    def wait(self, name: str, done: Callable[[], Any], what: str = "") -> Any:
+        """Wait until something holds of what was heard."""
+        self.hear(name)
+        deadline = time.monotonic() + TIMEOUT_S
+        with self._changed:
+            while not (result := done()):
+                self._changed.wait(0.1)
+                assert time.monotonic() < deadline, (
+                    f"{what or name}: heard {self.heard[name][-5:]}, "
+                    f"{self.texts('error')[-3:]} {self.texts('warning')[-3:]}"
+                )
+        return result
+
+    def check_stamps(self, name: str) -> None:
+        """Stamps are valid and strictly increase."""
+        stamps = [stamp_to_ns(message.header.stamp) for message in self.heard[name]]
+        assert stamps and all(stamps), name
+        assert all(a < b for a, b in pairwise(stamps)), name
+
+    def _states(self, start: int) -> list[Any]:
+        return self.heard["operating_state"][start:]
+
+    def _keeper(self, name: str) -> Callable[[Any], None]:
+        def keep(message: Any) -> None:
+            with self._changed:
+                self.heard[name].append(message)
+                self._changed.notify_all()
+
+        return keep
+
+    def _until(self, done: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not done():
+            assert time.monotonic() < deadline, what
+            time.sleep(0.01)
+
+
+def _first(messages: Sequence[Any], done: Callable[[Any], bool]) -> Any:
+    return next((message for message in messages if done(message)), None)
+
+
+def _in_order(texts: Sequence[Any], prefix: str, words: Sequence[str]) -> bool:
+    """Whether texts that end with the words came, one after the other."""
+    heard = iter(getattr(text, "data", text) for text in texts)
+    return all(any(text.endswith(f"{prefix}{word}") for text in heard) for word in words)

@@ -1,0 +1,166 @@
+"""The simulator as a process: its end, its parameters, its namespaces, and faults on purpose."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from typing import Any
+
+import pytest
+from arm_client import ArmClient
+from crtk_msgs.srv import TriggerOperatingState
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.calls import call
+from dvrk_kinematics.ros.contract import CONTRACT, Kind
+from dvrk_kinematics.ros.simulator_commands import ARM_READERS
+from dvrk_kinematics.simulation import SimulatedEcm, SimulatedPsm
+
+TIMEOUT_S = 30.0
+
+
+def test_every_command_and_reading_of_the_contract_is_a_member_of_the_arm() -> None:
+    for kind, arm in ((Kind.PSM, SimulatedPsm), (Kind.ECM, SimulatedEcm)):
+        for topic in CONTRACT[kind].topics:
+            if topic.rate.name in ("STATE", "COMMAND"):
+                assert hasattr(arm, topic.name.replace("/", "_")), topic.name
+    assert ARM_READERS.keys() <= {topic.name for topic in CONTRACT[Kind.PSM].topics}
+
+
+def test_a_process_is_described_as_data() -> None:
+    process = simulated_arms(["PSM1", "ECM"], "lab", rate=100.0, setup_joints=True)
+    line = command_line(process)
+    assert line[1:3] == ["-m", "dvrk_kinematics.ros.arm_simulator"]
+    assert line[3:] == [
+        *("--ros-args", "-r", "__ns:=/lab", "-p", 'arms:=["PSM1", "ECM"]'),
+        *("-p", "rate:=100.0", "-p", "setup_joints:=true"),
+    ]
+    assert command_line(Process("arm_simulator"))[3:] == []
+    with pytest.raises(UnknownName, match="valid: arm_simulator"):
+        Process("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"arms": ["PSM1", "PSM1"]}, "names an arm twice"),
+        ({"arms": ["MTML"]}, "'MTML' is none of PSM1, PSM2, PSM3, ECM"),
+        ({"tf_rate": 300.0}, "tf_rate: 300.0 Hz is above rate, 200.0 Hz"),
+        ({"instrument": "NONSENSE:1"}, "NONSENSE"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_in_a_sentence(
+    parameters: dict[str, Any], sentence: str
+) -> None:
+    arms = parameters.pop("arms", ["PSM1"])
+    done = subprocess.run(
+        command_line(simulated_arms(arms, **parameters)),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+    )
+    assert done.returncode == 1
+    assert sentence in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_cleanly_within_two_seconds(run: Any, node: Node, sign: int) -> None:
+    namespace = sign.name.lower()
+    process = run(simulated_arms(["PSM1"], namespace))
+    ready = node.create_client(TriggerOperatingState, f"{namespace}/PSM1/operating_state")
+    call(ready, TriggerOperatingState.Request(), TIMEOUT_S)
+    begin = time.monotonic()
+    process.send_signal(sign)
+    output, _ = process.communicate(timeout=TIMEOUT_S)
+    assert time.monotonic() - begin < 2.0
+    assert process.returncode == 0 and output == ""
+
+
+def test_two_simulators_live_side_by_side_in_namespaces(run: Any, node: Node) -> None:
+    left, right = (ArmClient(node, "PSM1", f"{side}/", durable=True) for side in ("left", "right"))
+    for side in ("left", "right"):
+        run(simulated_arms(["PSM1"], side))
+    for client in (left, right):
+        client.hear("operating_state", "status", "measured_js", "tool_type")
+        client.wait("operating_state", lambda c=client: c.heard["operating_state"])
+    left.enable()
+    left.home()
+    assert left.state.state == "ENABLED" and right.state.state == "DISABLED"
+    assert left.newest("measured_js").header.stamp.sec > 0
+    # Not homed: no joints, and stamp 0.
+    silent = right.newest("measured_js")
+    assert not silent.name and not silent.position and silent.header.stamp.sec == 0
+    assert left.heard["tool_type"][-1].data == "LARGE_NEEDLE_DRIVER:400006[..]"
+
+
+@pytest.fixture(scope="module")
+def faulty(run: Any, node: Node) -> ArmClient:
+    run(simulated_arms(["PSM1"], "faulty", faults=True))
+    client = ArmClient(node, "PSM1", "faulty/", durable=True)
+    client.hear("operating_state", "status", "error", "warning", "measured_js", "goal_reached")
+    client.check_connections()
+    client.enable()
+    client.home()
+    return client
+
+
+def inject(node: Node, fault: str) -> Any:
+    client = node.create_client(Trigger, f"faulty/dvrk/faults/PSM1/{fault}")
+    return call(client, Trigger.Request(), TIMEOUT_S)
+
+
+def set_parameter(node: Node, name: str, value: ParameterValue) -> bool:
+    client = node.create_client(SetParameters, "faulty/dvrk/set_parameters")
+    request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
+    return bool(call(client, request, TIMEOUT_S).results[0].successful)
+
+
+def test_state_can_be_dropped_and_comes_back(faulty: ArmClient, node: Node) -> None:
+    faulty.newest("measured_js")
+    assert inject(node, "dropped_state").success
+    time.sleep(0.2)
+    before = len(faulty.heard["measured_js"])
+    time.sleep(0.3)
+    assert len(faulty.heard["measured_js"]) == before
+    assert inject(node, "clear").success
+    faulty.newest("measured_js")
+
+
+def test_state_can_be_late(faulty: ArmClient, node: Node) -> None:
+    late = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=0.5)
+    assert set_parameter(node, "fault_delay", late)
+    assert inject(node, "delayed_state").success
+    time.sleep(0.2)
+    message = faulty.newest("measured_js")
+    age_s = time.time() - message.header.stamp.sec - message.header.stamp.nanosec * 1e-9
+    assert age_s > 0.45
+    assert inject(node, "clear").success
+
+
+def test_a_stalled_joint_makes_the_servo_give_up(faulty: ArmClient, node: Node) -> None:
+    yaw = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="nonsense")
+    assert set_parameter(node, "fault_joint", yaw)
+    refused = inject(node, "stalled_joint")
+    assert not refused.success and "nonsense" in refused.message
+    yaw.string_value = "yaw"
+    assert set_parameter(node, "fault_joint", yaw)
+    assert inject(node, "stalled_joint").success
+    faulty.send_joints("move_jp", [1.2, 0.0, 0.12, 0.0, 0.0, 0.0])
+    faulty.wait("operating_state", lambda: faulty.state.state == "FAULT")
+    assert any("tracking error" in text for text in faulty.texts("error"))
+    assert inject(node, "clear").success
+    faulty.command("disable", lambda state: state.state == "DISABLED")
+    faulty.enable()
+    faulty.home()
+
+
+def test_power_loss_is_a_fault(faulty: ArmClient, node: Node) -> None:
+    assert inject(node, "power_loss").success
+    faulty.wait("operating_state", lambda: faulty.state.state == "FAULT")
+    assert inject(node, "clear").success
