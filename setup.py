@@ -9,7 +9,11 @@ NAME = "dvrk_kinematics"
 
 def shared_files(folder: str) -> list[tuple[str, list[str]]]:
     """List the files below a folder as data files of share/, the tree kept."""
-    files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
+    files = sorted(
+        file
+        for file in Path(folder).rglob("*")
+        if file.is_file() and file.name != "README.md" and "__pycache__" not in file.parts
+    )
     return [(str(Path("share", NAME, file.parent)), [str(file)]) for file in files]
 
 

@@ -132,7 +132,7 @@ def test_the_python_that_the_user_names_is_used_and_no_other(
 def test_the_script_works_through_a_link_and_from_a_folder_with_misleading_names(
     small_clone: Path, tmp_path: Path
 ) -> None:
-    for name in ("signal", "types", "bootstrap"):
+    for name in ("bootstrap", "platform", "signal", "types"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')")
     link = tmp_path / "dvrk"
     link.symlink_to(small_clone / "dvrk")
