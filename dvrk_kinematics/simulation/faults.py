@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Fault", "FaultKind"]
+__all__ = ["Fault", "FaultInjector", "FaultKind"]
 
 
 class FaultKind(str, Enum):
@@ -16,11 +16,11 @@ class FaultKind(str, Enum):
     STALLED_JOINT = "stalled_joint"
     """A joint stops following its set-point, for ``duration_s`` or until cleared."""
     ENCODER_JUMP = "encoder_jump"
-    """A measured position is off by ``value`` from now on."""
+    """A measured position is off by ``value`` until the arm is homed again."""
     TOOL_REMOVED = "tool_removed"
     """The tool is taken off (PSM)."""
     NONE = "none"
-    """Ends what was injected before."""
+    """Ends what was injected before; a tool that was taken off is put back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Fault:
 
     Attributes:
         kind: What goes wrong.
-        joint: Name of the joint, for a stalled joint or an encoder jump.
+        joint: Name of the joint ("jaw" too), for a stalled joint or an encoder jump.
         value: Size of an encoder jump (rad, m).
         duration_s: How long a joint stalls (s); 0 until cleared with NONE.
     """
@@ -38,3 +38,44 @@ class Fault:
     joint: str = ""
     value: float = 0.0
     duration_s: float = 0.0
+
+
+class FaultInjector:
+    """Changes what is measured, as injected."""
+
+    def __init__(self) -> None:
+        self._stalled: dict[int, tuple[float, float]] = {}
+        self._offsets: dict[int, float] = {}
+
+    def stall(self, joint: int, position: float, until_s: float) -> None:
+        """Keeps a joint where it is until a time (s)."""
+        self._stalled[joint] = (position, until_s)
+
+    def offset(self, joint: int, value: float) -> None:
+        """Adds to what a joint measures (rad, m)."""
+        self._offsets[joint] = self._offsets.get(joint, 0.0) + value
+
+    def clear(self) -> None:
+        """Ends everything."""
+        self._stalled.clear()
+        self._offsets.clear()
+
+    def clear_offsets(self) -> None:
+        """Ends encoder jumps: the encoders are biased anew."""
+        self._offsets.clear()
+
+    def apply(
+        self, position: list[float], velocity: list[float], now_s: float
+    ) -> tuple[list[float], list[float]]:
+        """What is measured instead of what the plant did."""
+        if not self._stalled and not self._offsets:
+            return position, velocity
+        position, velocity = list(position), list(velocity)
+        for joint, (where, until_s) in list(self._stalled.items()):
+            if now_s >= until_s:
+                del self._stalled[joint]
+                continue
+            position[joint], velocity[joint] = where, 0.0
+        for joint, value in self._offsets.items():
+            position[joint] += value
+        return position, velocity
