@@ -17,6 +17,7 @@ from bootstrap.environment import ensure_venv
 from bootstrap.interfaces import ensure_interfaces
 from bootstrap.problems import Problem, explain_full_disk
 from bootstrap.process_environ import make_environ
+from bootstrap.side_folder import ensure_side_folder
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -84,8 +85,12 @@ def _python(arguments: list[str]) -> int:
 
 
 def _test(arguments: list[str]) -> int:
-    interpreter, environ = _prepare("test")
-    return run_checks(_ROOT, interpreter, environ, arguments)
+    interpreter, environ = _prepare("test", "oracles")
+    clone = Clone(_ROOT, detect_ros(os.environ))
+    # A stock ROS 2 Jazzy brings numpy 1.26, which later interpreters cannot run.
+    has_older = clone.uses_wheels and sys.version_info < (3, 13) and not arguments
+    older = ensure_side_folder(clone, "numpy1") if has_older else None
+    return run_checks(_ROOT, interpreter, environ, arguments, older)
 
 
 def _bench(arguments: list[str]) -> int:

@@ -13,7 +13,11 @@ __all__ = ["run_checks"]
 
 
 def run_checks(
-    root: Path, python: Path, environ: Mapping[str, str], arguments: Sequence[str]
+    root: Path,
+    python: Path,
+    environ: Mapping[str, str],
+    arguments: Sequence[str],
+    older: Path | None = None,
 ) -> int:
     """Run every check, and say at the end which ones failed.
 
@@ -22,6 +26,8 @@ def run_checks(
         python: Interpreter with the test tools.
         environ: Environment with ROS 2.
         arguments: If any, only pytest runs, with these.
+        older: Folder with the numpy of a stock ROS 2 Jazzy; if given, the tests that need no ROS
+            run once more with it.
 
     Returns:
         Exit code, 0 if all is well.
@@ -47,6 +53,12 @@ def run_checks(
         "tests": pytest,
     }
     failed = [name for name, command in checks.items() if not _passes(name, command, root, tools)]
+    if older is not None:
+        name = "tests with an older numpy"
+        pure = [*pytest, "-q", "test/unit", "--ignore=test/unit/bootstrap"]
+        checks[name] = pure
+        with_older = {**tools, "PYTHONPATH": f"{older}:{tools['PYTHONPATH']}"}
+        failed += [] if _passes(name, pure, root, with_older) else [name]
     if failed:
         print(f"dvrk test: failed: {', '.join(failed)}", file=sys.stderr)
         return 1

@@ -15,7 +15,7 @@ from types import FrameType
 
 __all__ = ["end_group", "run_command", "take_stop_signals"]
 
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _PATIENCE_S = 5.0
 
 

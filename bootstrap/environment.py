@@ -15,7 +15,7 @@ from bootstrap.problems import Problem
 from bootstrap.stamps import digest_files, read_stamp, remove_stamp, write_stamp
 from bootstrap.steps import run_step
 
-__all__ = ["BASE_PURPOSES", "ensure_venv"]
+__all__ = ["BASE_PURPOSES", "ensure_venv", "pip_environ"]
 
 BASE_PURPOSES = ("ros", "core", "interfaces")
 """What every command needs where ROS 2 comes from PyPI."""
@@ -117,7 +117,7 @@ def _create(clone: Clone, lock: int) -> None:
         "make the virtual environment",
         [sys.executable, "-m", "venv", "--clear", *options, str(clone.venv)],
         clone.logs / "venv.log",
-        _pip_environ(clone),
+        pip_environ(clone),
         clone.root,
         lock,
     )
@@ -132,13 +132,13 @@ def _install(clone: Clone, purposes: Sequence[str], lock: int) -> None:
         f"install {', '.join(purposes)}",
         [str(clone.venv / "bin" / "python"), "-m", "pip", "install", "--no-compile", *files],
         clone.logs / f"install-{'-'.join(purposes)}.log",
-        _pip_environ(clone),
+        pip_environ(clone),
         clone.root,
         lock,
     )
 
 
-def _pip_environ(clone: Clone) -> dict[str, str]:
+def pip_environ(clone: Clone) -> dict[str, str]:
     """The user's environment with pip's cache inside the clone, and no other place to install."""
     environ = dict(os.environ)
     for name in ("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PYTHONHOME"):

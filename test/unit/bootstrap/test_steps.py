@@ -104,7 +104,7 @@ def test_what_a_failed_step_has_left_running_is_ended(
     assert ended(int(reports.next()))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_stopped_step_leaves_no_process_behind(
     tmp_path: Path, start: Any, reports: Any, ended: Callable[[int], bool], number: int
 ) -> None:
