@@ -23,7 +23,7 @@ class SimulatorSettings:
         False, "whether the arms stand on setup joints of a patient cart", read_only=True
     )
     instrument: str = parameter(
-        "LARGE_NEEDLE_DRIVER:400006", "instrument of every PSM, NAME:NUMBER", read_only=True
+        "LARGE_NEEDLE_DRIVER_400006", "instrument of every PSM, by name or number", read_only=True
     )
     endoscope: str = parameter("Classic_SD_STRAIGHT", "endoscope of the ECM", read_only=True)
     tool_detection: str = parameter(

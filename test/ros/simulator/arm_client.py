@@ -23,6 +23,7 @@ from dvrk_kinematics.ros.contract import CONTRACT, Kind, namespace_of
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 TIMEOUT_S = 30.0
+_QUIET_S = 0.3
 _CLIENT_QOS = QoSProfile(depth=10)
 _LATCHED_QOS = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -34,14 +35,22 @@ class ArmClient:
         node: A spinning node.
         arm: The arm's name.
         namespace: Where its name begins.
+        kind: What it is, if its name does not tell.
         durable: Hear events that were sent before, too; the official clients do not.
     """
 
     def __init__(
-        self, node: Node, arm: str, namespace: str = "", *, durable: bool = False
+        self,
+        node: Node,
+        arm: str,
+        namespace: str = "",
+        *,
+        kind: Kind | None = None,
+        durable: bool = False,
     ) -> None:
-        self.kind = Kind(arm.rstrip("0123456789"))
+        self.kind = kind or Kind(arm.rstrip("0123456789"))
         self.heard: dict[str, list[Any]] = defaultdict(list)
+        self._heard_at: dict[str, float] = {}
         self._changed = threading.Condition()
         self.start = f"{namespace}{namespace_of(self.kind, arm)}"
         self._node = node
@@ -58,6 +67,11 @@ class ArmClient:
                 self._subscriptions[name] = self._node.create_subscription(
                     topic.message, self.start + name, self._keeper(name), qos
                 )
+
+    def forget(self, *names: str) -> None:
+        """Subscribe to topics no longer."""
+        for name in names:
+            self._node.destroy_subscription(self._subscriptions.pop(name))
 
     def prepare(self, *names: str) -> None:
         """Publish to topics."""
@@ -108,11 +122,23 @@ class ArmClient:
         """Home and wait as the clients do, and then until the homing motion is over."""
         before = len(self.heard["status"])
         self.command("home", lambda state: state.is_homed and not state.is_busy)
-        done = ("TOOL_ENGAGED", "HOMED") if self.kind is Kind.PSM else ("HOMED",)
-        self.wait(
-            "status", lambda: _in_order(self.heard["status"][before:], "current state ", done)
-        )
-        self.wait("operating_state", lambda: self.state.is_homed and not self.state.is_busy)
+        self.settle_homed(before)
+
+    def settle_homed(self, before: int) -> None:
+        """Wait until the arm is homed, its tool engaged, and nothing more is said.
+
+        Args:
+            before: How many status texts had been heard before it was told to home.
+        """
+
+        def is_settled() -> bool:
+            texts = self.texts("status")
+            has_moved = any(text.endswith("current state HOMING") for text in texts[before:])
+            is_homed = has_moved and texts[-1].endswith("current state HOMED")
+            is_quiet = time.monotonic() - self._heard_at["status"] > _QUIET_S
+            return is_homed and is_quiet and not self.state.is_busy
+
+        self.wait("status", is_settled, "homing")
 
     def move(self, name: str, message: Any) -> bool:
         """Send a move and wait as its handle does: busy, then not; tells whether it arrived."""
@@ -138,10 +164,20 @@ class ArmClient:
         return self.heard["operating_state"][-1]
 
     def newest(self, name: str) -> Any:
-        """The next message of a state topic; its stamp must be fresh."""
-        before = len(self.heard[name])
+        """A message of a state topic that was sent after this call."""
         self.hear(name)
-        self.wait(name, lambda: len(self.heard[name]) > before)
+        before, now = len(self.heard[name]), time.time_ns()
+
+        def is_new() -> bool:
+            # Those still in the queue are older; what has no valid stamp is known by its place.
+            messages = self.heard[name]
+            if len(messages) <= before:
+                return False
+            header = getattr(messages[-1], "header", None)
+            stamp = stamp_to_ns(header.stamp) if header else 0
+            return stamp > now if stamp else len(messages) > before + 2 * _CLIENT_QOS.depth
+
+        self.wait(name, is_new)
         return self.heard[name][-1]
 
     def texts(self, name: str) -> list[str]:
@@ -174,6 +210,7 @@ class ArmClient:
         def keep(message: Any) -> None:
             with self._changed:
                 self.heard[name].append(message)
+                self._heard_at[name] = time.monotonic()
                 self._changed.notify_all()
 
         return keep

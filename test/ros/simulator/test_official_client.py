@@ -22,6 +22,14 @@ from dvrk_kinematics.ros.contract import CONTRACT, Kind, Rate
 from dvrk_kinematics.ros.conversions import matrix_to_pose, pose_to_matrix, to_flat
 
 TIMEOUT_S = 30.0
+USED = (
+    "measured_js",
+    "setpoint_js",
+    "measured_cp",
+    "setpoint_cp",
+    "jaw/measured_js",
+    "jaw/setpoint_js",
+)
 HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
 
 
@@ -45,11 +53,11 @@ def ask(psm: ArmClient, node: Node, kind: Any, name: str, **fields: Any) -> Any:
 
 
 def test_every_state_topic_arrives_valid(psm: ArmClient) -> None:
-    for topic in CONTRACT[Kind.PSM].published:
-        if topic.rate is Rate.STATE:
-            message = psm.newest(topic.name)
-            if hasattr(message, "header"):
-                assert message.header.stamp.sec > 0, topic.name
+    states = [t.name for t in CONTRACT[Kind.PSM].published if t.rate is Rate.STATE]
+    for name in states:
+        message = psm.newest(name)
+        if hasattr(message, "header"):
+            assert message.header.stamp.sec > 0, name
     assert psm.newest("measured_js").name == [
         *("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
     ]
@@ -60,6 +68,8 @@ def test_every_state_topic_arrives_valid(psm: ArmClient) -> None:
     jacobian = psm.newest("body/jacobian")
     dims = [(d.label, d.size, d.stride) for d in jacobian.layout.dim]
     assert dims == [("rows", 6, 1), ("cols", 6, 6)] and len(jacobian.data) == 36
+    # Sixteen topics at 200 Hz are about all that one Python process can hear.
+    psm.forget(*(name for name in states if name not in USED))
 
 
 def test_moves_are_waited_for(psm: ArmClient) -> None:
@@ -102,12 +112,14 @@ def test_jaw_opens_and_closes_beside_the_arm(psm: ArmClient) -> None:
 
 def test_of_a_servo_stream_every_command_is_applied_and_the_newest_wins(psm: ArmClient) -> None:
     count, step = 600, 1e-4
+    psm.newest("setpoint_js")
+    psm.heard["setpoint_js"].clear()
     for number in range(1, count + 1):
         psm.send_joints("servo_jp", [number * step, *HOME[1:]])
         time.sleep(0.005)
     psm.wait("setpoint_js", lambda: _yaw(psm) == pytest.approx(count * step, abs=1e-12))
-    yaws = [m.position[0] for m in psm.heard["setpoint_js"] if m.position[0] <= count * step]
-    assert len({round(yaw / step) for yaw in yaws}) > count / 4
+    applied = [round(message.position[0] / step) for message in psm.heard["setpoint_js"]]
+    assert applied == sorted(applied) and len(set(applied)) > count / 4
     # Relative ones add up: had a single one been lost, the sum would tell.
     for _ in range(count):
         psm.send_joints("servo_jr", [-step, 0.0, 0.0, 0.0, 0.0, 0.0])

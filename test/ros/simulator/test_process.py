@@ -52,7 +52,7 @@ def test_a_process_is_described_as_data() -> None:
         ({"arms": ["PSM1", "PSM1"]}, "names an arm twice"),
         ({"arms": ["MTML"]}, "'MTML' is none of PSM1, PSM2, PSM3, ECM"),
         ({"tf_rate": 300.0}, "tf_rate: 300.0 Hz is above rate, 200.0 Hz"),
-        ({"instrument": "NONSENSE:1"}, "NONSENSE"),
+        ({"instrument": "NONSENSE_1"}, "NONSENSE"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused_in_a_sentence(
