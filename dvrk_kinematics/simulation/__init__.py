@@ -10,6 +10,7 @@
 """
 
 from dvrk_kinematics.simulation.arm import SimulatedArm
+from dvrk_kinematics.simulation.deviations import DEVIATIONS, Deviation
 from dvrk_kinematics.simulation.ecm import SimulatedEcm
 from dvrk_kinematics.simulation.faults import Fault, FaultKind
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions, ToolDetection
@@ -30,7 +31,9 @@ from dvrk_kinematics.simulation.suj import SimulatedSuj
 from dvrk_kinematics.simulation.system import SimulatedSystem
 
 __all__ = [
+    "DEVIATIONS",
     "ArmSpec",
+    "Deviation",
     "Event",
     "Fault",
     "FaultKind",

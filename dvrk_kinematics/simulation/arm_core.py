@@ -338,15 +338,14 @@ class ArmCore:
     def _run_move(self, move: JointTrajectory) -> bool:
         elapsed = self._now_s - self._move_start_s
         self._move_at = move.at(elapsed)
-        self._setpoint = self._clip(self._move_at[0])
-        self._setpoint_v = list(self._move_at[1])
+        self._serve(*self._move_at)
         return elapsed >= move.duration
 
     def _run_homing(self) -> None:
         if self._goal_is_new and self._space is Space.JOINT:
             # A servo command replaces where homing has got to.
             self._goal_is_new = False
-            self._setpoint = self._clip(self._goal)
+            self._serve(self._goal, [0.0] * len(self._goal))
             self._move_at = (list(self._setpoint), [0.0] * len(self._setpoint))
             self._plan(list(self._data.home))
             return

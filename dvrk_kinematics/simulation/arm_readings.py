@@ -9,6 +9,7 @@ valid. Before they are known for the first time, joints are empty and poses are 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -38,6 +39,11 @@ _NO_JOINTS = JointReading((), _EMPTY, _EMPTY, _EMPTY, False)
 def _read_only(values: Array) -> Array:
     values.setflags(write=False)
     return values
+
+
+@lru_cache(maxsize=16)
+def _zeros(count: int) -> Array:
+    return _read_only(np.zeros(count))
 
 
 class ArmReadings(ArmCore):
@@ -131,10 +137,10 @@ class ArmReadings(ArmCore):
                 self._names_now(),
                 _read_only(np.array(self._kinematic(self._measured))),
                 _read_only(np.array(self._kinematic(self._measured_v))),
-                _read_only(np.zeros(len(self._names_now()))),
+                _zeros(len(self._names_now())),
                 True,
             )
-        zeros = _read_only(np.zeros(len(self._last_names)))
+        zeros = _zeros(len(self._last_names))
         return JointReading(self._last_names, zeros, zeros, zeros, False)
 
     @property
@@ -202,14 +208,18 @@ class ArmReadings(ArmCore):
     # Poses.
 
     def _local_pose(self, name: str) -> Array:
+        if name == "setpoint" and self._setpoint == self._measured:
+            # A plant that follows exactly: the poses are one.
+            name = "measured"
         return self._once(
             f"local_{name}", lambda: _read_only(self._manipulator.forward(self._q(name)))
         )
 
     def _pose(self, name: str) -> Array:
+        local = self._local_pose(name)
         if self._base is _IDENTITY:
-            return self._local_pose(name)
-        return self._once(name, lambda: _read_only(self._base @ self._local_pose(name)))
+            return local
+        return self._once(name, lambda: _read_only(self._base @ local))
 
     def _read_pose(self, name: str) -> PoseReading:
         if self._is_cartesian_ready:

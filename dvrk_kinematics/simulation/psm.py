@@ -84,13 +84,10 @@ class SimulatedPsm(SimulatedArm):
         return [*driven, *rest[len(driven) :]]
 
     def _to_actuators(self, joints: Sequence[float]) -> Sequence[float]:
-        if self._tool is None:
-            return joints
-        actuators: list[float] = (self._tool.to_actuators @ np.array(joints)).tolist()
-        return actuators
+        return joints if self._tool is None else self._tool.actuators(joints)
 
     def _from_actuator_effort(self, effort: list[float]) -> list[float]:
-        if self._tool is None:
+        if self._tool is None or not any(effort[3:]):
             return effort
         # Power is the same on both sides of the coupling.
         joints: list[float] = (self._tool.to_actuators.T @ np.array(effort)).tolist()

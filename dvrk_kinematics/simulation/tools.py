@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,6 +54,7 @@ class Tool:
         acceleration: Accelerations of moves at ratio 1.
         to_joints: Actuators to joints, shape (7, 7).
         to_actuators: Joints to actuators, shape (7, 7).
+        is_snake: Whether two joints of the chain share one actuated joint, twice.
     """
 
     type_text: str
@@ -65,11 +67,14 @@ class Tool:
     acceleration: tuple[float, ...]
     to_joints: Array
     to_actuators: Array
+    is_snake: bool
 
-    @property
-    def is_snake(self) -> bool:
-        """Whether two joints of the chain share one actuated joint, twice."""
-        return len(self.arm.joint_names) == _SNAKE_JOINTS
+    def actuators(self, joints: Sequence[float]) -> list[float]:
+        """What joint positions, velocities or errors are at the actuators."""
+        if not any(joints[3:]):
+            return list(joints)
+        moved: list[float] = (self.to_actuators @ np.array(joints)).tolist()
+        return moved
 
     def kinematic(self, joints: list[float]) -> list[float]:
         """The chain's joints for the seven that the controller drives."""
@@ -134,6 +139,7 @@ def load_tool(name: str, generation: str) -> Tool:
         acceleration=tuple(joint[3] for joint in joints),
         to_joints=frozen(coupling),
         to_actuators=frozen(np.linalg.inv(coupling)),
+        is_snake=len(arm.joint_names) == _SNAKE_JOINTS,
     )
 
 

@@ -1,0 +1,108 @@
+"""The recorded sessions, played to simulated arms: same events, same readings, same answers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+SESSIONS = ("s1b", "s2", "s4", "s5")
+
+# Stopped in flight: where exactly depends on how fast the real machine's clock cycles were.
+IN_FLIGHT = {"71_hold_in_move", "8b_unhome_in_move"}
+# The simulated setup joints warn where the dVRK says nothing (deviation suj_wrong_command).
+WARNS = {"c4b_suj_short", "c8_set_reference_arm_bad", "c9_set_reference_arm_cart"}
+
+JOINT_TOLERANCE = 2e-5  # the logs have five decimals
+# The dVRK writes 1.5708 and 0.7853 where our setup joints have pi/2 and pi/4: 4e-4 rad in all.
+CART_TOLERANCE = 5e-4
+POSE_TOLERANCE = 3e-5
+EFFORT_TOLERANCE = 5e-4
+
+
+@pytest.mark.parametrize("session", SESSIONS)
+def test_the_same_events_in_the_same_order(session, play):
+    replay = play(session)
+    recorded = {entry.name for entry in replay.entries if entry.kind == "even"}
+    compared = 0
+    for block, told, _ in replay.play():
+        expected = defaultdict(list)
+        for entry in block.entries:
+            if entry.kind == "even":
+                expected[entry.name].append(entry.content)
+        where = block.command.step if block.command else "start"
+        for topic in recorded:
+            if where in WARNS and topic.startswith("SUJ/") and topic.endswith("/warning"):
+                assert expected[topic] == []
+                continue
+            assert told.get(topic, []) == expected[topic], f"{where}: {topic}"
+            compared += len(expected[topic])
+    assert compared == sum(entry.kind == "even" for entry in replay.entries)
+
+
+@pytest.mark.parametrize("session", SESSIONS)
+def test_the_same_joints_and_poses(session, play, reading_of, expected_joints, expected_pose):
+    replay = play(session)
+    tolerance = CART_TOLERANCE if session == "s5" else JOINT_TOLERANCE
+    compared = 0
+    for block, _, _ in replay.play():
+        for entry in block.entries:
+            if entry.kind != "snap" or entry.step in IN_FLIGHT:
+                continue
+            where = f"{entry.step}: {entry.name}"
+            if entry.name.endswith("_js"):
+                real, ours = expected_joints(entry.content), reading_of(replay.system, entry.name)
+                assert (ours.names, ours.is_valid) == (real.names, real.is_valid), where
+                np.testing.assert_allclose(
+                    ours.position, real.position, 0, tolerance, err_msg=where
+                )
+                np.testing.assert_allclose(ours.velocity, real.velocity, 0, 1e-5, err_msg=where)
+                np.testing.assert_allclose(
+                    ours.effort, real.effort, 0, EFFORT_TOLERANCE, err_msg=where
+                )
+            elif entry.name.endswith("_cp"):
+                pose, ours = expected_pose(entry.content), reading_of(replay.system, entry.name)
+                assert (ours.frame_id, ours.is_valid) == (pose.frame_id, pose.is_valid), where
+                near = CART_TOLERANCE if session == "s5" else POSE_TOLERANCE
+                np.testing.assert_allclose(ours.T, pose.T, 0, near, err_msg=where)
+            else:
+                continue
+            compared += 1
+    assert compared >= {"s1b": 150, "s2": 0, "s4": 60, "s5": 190}[session]
+
+
+@pytest.mark.parametrize("session", ("s1b", "s4", "s5"))
+def test_the_services_answer_the_same(session, play, numbers):
+    compared = 0
+    for _, _, services in play(session).play():
+        for entry, answer in services:
+            where = f"{entry.step}: {entry.content}"
+            result, message = re.findall(r"result=(\w+) msg='(.*?)'", entry.content)[0]
+            assert (str(answer.result), answer.message) == (result, message), where
+            values = numbers(re.findall(r"(?:cp|jp)=\[(.*?)\]", entry.content)[-1])
+            if "forward" in entry.name or "local" in entry.name:
+                np.testing.assert_allclose(answer.T[:3, 3], values, 0, 5e-4, err_msg=where)
+                compared += 1
+            elif 0.0 <= values[2] <= 0.255 and abs(values[-1]) < 3.0:
+                # Outside the limits the dVRK itself answers with one branch or another.
+                if abs(values[1]) > 1.6 or abs(values[0]) > 1.0:
+                    continue
+                np.testing.assert_allclose(answer.jp, values, 0, 2e-4, err_msg=where)
+                compared += 1
+    assert compared >= {"s1b": 40, "s4": 5, "s5": 2}[session]
+
+
+def test_every_text_of_the_sessions_is_among_the_recorded_ones(play, truth_texts):
+    known = {topic: set(texts) for topic, texts in truth_texts.items()}
+    for session in SESSIONS:
+        for _, told, _ in play(session).play():
+            for name, texts in told.items():
+                topic = name.rsplit("/", 1)[-1]
+                for text in texts:
+                    if topic not in known or text.startswith(("PSM2", "PSM3")):
+                        continue
+                    general = re.sub(r"\(\d+ errors\)", "(N errors)", text)
+                    excused = "expected 6 values" in text or "set_reference_arm" in text
+                    assert general in known[topic] or excused, text
