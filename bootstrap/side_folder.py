@@ -35,15 +35,25 @@ def ensure_side_folder(clone: Clone, purpose: str) -> Path:
     wanted = {"digest": digest_files([file], clone.root), "identity": identity}
     if read_stamp(folder) != wanted:
         with hold_lock(clone.work / "lock") as lock:
-            remove_stamp(folder)
-            shutil.rmtree(folder, ignore_errors=True)
-            run_step(
-                f"install {purpose}",
-                [str(python), "-m", "pip", "install", "--target", str(folder), "-r", str(file)],
-                clone.logs / f"install-{purpose}.log",
-                pip_environ(clone),
-                clone.root,
-                lock,
-            )
-            write_stamp(folder, wanted)
+            if read_stamp(folder) != wanted:
+                remove_stamp(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+                run_step(
+                    f"install {purpose}",
+                    [
+                        str(python),
+                        "-m",
+                        "pip",
+                        "install",
+                        "--target",
+                        str(folder),
+                        "-r",
+                        str(file),
+                    ],
+                    clone.logs / f"install-{purpose}.log",
+                    pip_environ(clone),
+                    clone.root,
+                    lock,
+                )
+                write_stamp(folder, wanted)
     return folder
