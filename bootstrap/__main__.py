@@ -30,7 +30,7 @@ usage: ./dvrk COMMAND [ARGUMENT ...]
   help                     this text
 
 Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a
-real ROS 2 inside the clone (.venv and .dvrk, about 600 MB, a few minutes); later starts take a
+real ROS 2 inside the clone (.venv and .dvrk, 0.4 to 1 GB, a few minutes); later starts take a
 moment."""
 
 

@@ -17,8 +17,8 @@ from bootstrap.problems import Problem
 
 __all__ = ["Machine", "check_compilers", "check_machine", "check_venv", "read_machine"]
 
-_NEEDED_BYTES = 1_000_000_000
-"""Space for the environment, pip's downloads and the built interfaces, with some to spare."""
+_NEEDED_BYTES = 1_500_000_000
+"""Space for the environment with the tests' libraries, pip's downloads and the built interfaces."""
 
 _NEEDED_CMAKE = (3, 21)
 """First CMake whose cmake_language(DEFER) is known to work with bootstrap/wheels.cmake."""
@@ -90,7 +90,7 @@ def check_machine(machine: Machine) -> None:
     check_venv(machine)
     if machine.free_bytes < _NEEDED_BYTES:
         raise Problem(
-            f"about {_NEEDED_BYTES / 1e9:.0f} GB of disk space is needed and "
+            f"about {_NEEDED_BYTES / 1e9:.1f} GB of disk space is needed and "
             f"{machine.free_bytes / 1e9:.2f} GB is free; free some and start again"
         )
 

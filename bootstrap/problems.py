@@ -58,7 +58,7 @@ def explain_full_disk(folder: Path) -> str:
     temporary = Path(tempfile.gettempdir())
     return (
         f"the disk is full ({_free_gb(folder):.2f} GB free in the clone, "
-        f"{_free_gb(temporary):.2f} GB in {temporary}); free about 1 GB and start again"
+        f"{_free_gb(temporary):.2f} GB in {temporary}); free about 1.5 GB and start again"
     )
 
 

@@ -40,7 +40,7 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"cxx_compiler": None}, "a C and a C++ compiler are needed"),
     ({"has_python_headers": False}, "the headers of this Python"),
     ({"has_ensurepip": False}, "this Python cannot make virtual environments"),
-    ({"free_bytes": 300_000_000}, "about 1 GB of disk space is needed and 0.30 GB is free"),
+    ({"free_bytes": 300_000_000}, "about 1.5 GB of disk space is needed and 0.30 GB is free"),
 ]
 
 

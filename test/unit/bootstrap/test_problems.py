@@ -29,7 +29,7 @@ def test_a_full_disk_is_named_and_the_places_to_look(log: Path, line: str) -> No
     log.write_text(f"Collecting numpy\n{line}\n" + "more output\n" * 100)
     told = explain_log("install core", log)
     assert told.startswith("cannot install core: the disk is full (")
-    assert "free about 1 GB and start again" in told
+    assert "free about 1.5 GB and start again" in told
     assert told.endswith(f"(log: {log})")
     assert "\n" not in told
 
