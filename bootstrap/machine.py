@@ -18,7 +18,7 @@ from bootstrap.problems import Problem
 __all__ = ["Machine", "check_compilers", "check_machine", "check_venv", "read_machine"]
 
 _NEEDED_BYTES = 1_500_000_000
-"""Space for the environment with the tests' libraries, pip's downloads and the built interfaces."""
+"""Space for the environment with the tests' libraries, pip's downloads and interfaces."""
 
 _NEEDED_CMAKE = (3, 21)
 """First CMake whose cmake_language(DEFER) is known to work with bootstrap/wheels.cmake."""
