@@ -1,0 +1,78 @@
+"""The URDF of an arm, a cart or a scene: this project's xacro files, expanded."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from dvrk_kinematics.errors import MissingExtra, ModelError, UnknownName
+from dvrk_kinematics.models import files
+
+__all__ = ["describe", "expand", "urdf_files"]
+
+_ENDING = ".urdf.xacro"
+_HINT = "install xacro with pip, or ros-<distro>-xacro where ROS 2 is installed"
+# xacro keeps the file that it is reading in a global.
+_XACRO = threading.Lock()
+
+
+def _urdf_dir() -> Path:
+    """The folder of the xacro files: beside config/, in a source tree and in share/."""
+    return files.find_models_dir().parent.parent / "urdf"
+
+
+def urdf_files() -> tuple[str, ...]:
+    """Names of the descriptions: "psm", "ecm", "suj", "patient_cart", ..."""
+    return tuple(sorted(path.name[: -len(_ENDING)] for path in _urdf_dir().glob(f"*{_ENDING}")))
+
+
+def describe(arm: str, **arguments: str) -> str:
+    """The URDF of an instance by its name.
+
+    Args:
+        arm: "PSM1", "ECM", "SUJ" (cart and all setup joints), "SUJ_PSM1", ...
+        **arguments: Arguments of the xacro file, such as instrument="400117" or prefix="left_".
+
+    Returns:
+        The text of the URDF, with links prefixed by the arm's name unless told otherwise.
+
+    Raises:
+        UnknownName: If there is no description for such an arm.
+        ModelError: If the arguments make no sense, or an Si arm is asked for.
+    """
+    stem = "suj" if arm.startswith("SUJ") else arm.rstrip("0123456789").lower()
+    if stem not in ("psm", "ecm", "suj"):
+        raise UnknownName("arm with a description", arm, ("PSM1", "ECM", "SUJ", "SUJ_PSM1"))
+    return expand(stem, arm=arm, **arguments)
+
+
+def expand(name: str | Path, **arguments: str) -> str:
+    """The URDF that a xacro file expands to.
+
+    Args:
+        name: One of ``urdf_files()``, or the path of any xacro file.
+        **arguments: Its xacro arguments.
+
+    Raises:
+        UnknownName: If there is no such description.
+        ModelError: If xacro refuses it; names the file and the reason.
+        MissingExtra: If xacro is not installed.
+    """
+    path = name if isinstance(name, Path) else _urdf_dir() / f"{name}{_ENDING}"
+    if not path.is_file():
+        if isinstance(name, Path):
+            raise ModelError(str(path), "does not exist")
+        raise UnknownName("description", name, urdf_files())
+    try:
+        import xacro  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingExtra("xacro", _HINT) from error
+    with _XACRO:
+        try:
+            document = xacro.process_file(str(path), mappings=arguments)
+        except xacro.XacroException as error:
+            # What follows the first line is the expression, which tells a user nothing.
+            reason = str(error).splitlines()[0].strip()
+            raise ModelError(path.name, reason) from error
+    text: str = document.toprettyxml(indent="  ")
+    return text
