@@ -60,7 +60,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "move_jp or jaw/move_jp with too few values, at rest",
         "goes to the goal of the last move, wherever that was, and reports success",
         "stays where it is: is_busy for a moment, goal_reached true",
-        ("move_jp_0", "move_jp_5", "jaw_move_jp_0"),
     ),
     Deviation(
         "nan_position",

@@ -16,7 +16,18 @@ from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.models.rows import dh_constants
 from dvrk_kinematics.models.schema import ArmModel, JointKind
 
-__all__ = ["BareManipulator", "Inverse", "Manipulator", "chain_frame", "spatial_jacobian", "wrap"]
+__all__ = [
+    "BareManipulator",
+    "Inverse",
+    "Manipulator",
+    "chain_frame",
+    "refuse_near_rcm",
+    "spatial_jacobian",
+    "wrap",
+]
+
+
+_RCM_GUARD_M = 1e-3
 
 
 class Inverse(NamedTuple):
@@ -87,6 +98,13 @@ def spatial_jacobian(J_tip: Array, tip: Array) -> Array:
     return J
 
 
+def refuse_near_rcm(T: Array) -> Inverse | None:
+    """What a PSM answers for a goal next to its remote centre; None if the goal is far enough."""
+    if float(np.linalg.norm(T[:3, 3])) >= _RCM_GUARD_M:
+        return None
+    return Inverse(None, warning="InverseKinematics, can't solve IK too close to RCM")
+
+
 class BareManipulator:
     """A PSM whose tool was taken off: its tip is frame 3.
 
@@ -119,7 +137,7 @@ class BareManipulator:
 
     def inverse(self, T: Array, seed: Array, measured: Array) -> Inverse:
         """Fails, in the dVRK's words."""
-        return Inverse(
+        return refuse_near_rcm(T) or Inverse(
             None,
             "robManipulator::InverseKinematics: expected 3 joints values "
             f"but received {len(seed)}",

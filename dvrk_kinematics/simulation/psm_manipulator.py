@@ -12,6 +12,7 @@ from dvrk_kinematics.simulation.controller import ControllerData
 from dvrk_kinematics.simulation.manipulator import (
     Inverse,
     chain_frame,
+    refuse_near_rcm,
     spatial_jacobian,
     wrap,
 )
@@ -19,8 +20,6 @@ from dvrk_kinematics.simulation.tools import Tool
 
 __all__ = ["PsmManipulator"]
 
-_RCM_GUARD_M = 1e-3
-"""Goals nearer to the remote centre are refused."""
 _DAMPING = 1e-3
 _STEP_TOLERANCE = 1e-12
 _ITERATIONS = 1000
@@ -66,9 +65,9 @@ class PsmManipulator:
 
     def inverse(self, T: Array, seed: Array, measured: Array) -> Inverse:
         """Joint positions with the dVRK's rules about the remote centre; see ``Manipulator``."""
-        if float(np.linalg.norm(T[:3, 3])) < _RCM_GUARD_M:
-            warning = "InverseKinematics, can't solve IK too close to RCM"
-            return Inverse(None, warning=warning)
+        refused = refuse_near_rcm(T)
+        if refused is not None:
+            return refused
         solved = self._arm.inverse(T, seed=seed)
         q = solved.q.copy() if solved.ok else self._search(T, seed)
         if q is None:

@@ -265,6 +265,68 @@ class Replay:
             method(*json.loads(entry.content).values())
 
 
+class Robot:
+    """One simulated system, its clock, and what its first arm has said."""
+
+    def __init__(self, *specs: ArmSpec, options: SystemOptions | None = None) -> None:
+        self.system = SimulatedSystem(specs, options)
+        self.arm: Any = self.system.arms[specs[0].name]
+        self.now_ns = 0
+
+    def run(self, seconds: float, period_s: float = PERIOD_NS * 1e-9) -> None:
+        """Lets time pass."""
+        for _ in range(max(1, round(seconds / period_s))):
+            self.now_ns += round(period_s * 1e9)
+            self.system.step(self.now_ns)
+
+    def home(self) -> Robot:
+        """Enables and homes all arms, and forgets what they said."""
+        self.system.power_on()
+        self.run(0.1)
+        self.system.home()
+        self.run(4.0)
+        self.arm.take_events()
+        return self
+
+    def told(self, topic: str | None = None) -> list[Any]:
+        """What the arm has said since the last call, on one topic or on all."""
+        events = self.arm.take_events()
+        if topic is None:
+            return [(event.topic, event_text(event)) for event in events]
+        return [event_text(event) for event in events if event.topic == topic]
+
+    def do(self, command: str, *arguments: Any, seconds: float = 0.05) -> list[Any]:
+        """Sends a command, lets time pass, and tells what the arm said."""
+        self.arm.take_events()
+        getattr(self.arm, command)(*arguments)
+        self.run(seconds)
+        return self.told()
+
+    def texts(self, topic: str, command: str, *arguments: Any, seconds: float = 0.05) -> list[str]:
+        """Sends a command and tells what the arm said on one topic."""
+        return [
+            text for name, text in self.do(command, *arguments, seconds=seconds) if name == topic
+        ]
+
+
+@pytest.fixture
+def robot() -> Callable[..., Robot]:
+    """Makes a system from specs."""
+    return Robot
+
+
+@pytest.fixture
+def psm() -> Robot:
+    """PSM1, homed at 0, 0, 0.12, 0, 0, 0."""
+    return Robot(ArmSpec("PSM1")).home()
+
+
+@pytest.fixture
+def ecm() -> Robot:
+    """ECM, homed at 0, 0, 0.12, 0."""
+    return Robot(ArmSpec("ECM")).home()
+
+
 @pytest.fixture
 def play() -> Callable[[str], Replay]:
     """A replay of a session on a freshly made system."""

@@ -98,7 +98,7 @@ def test_speed_over_position_has_the_recorded_shape(name):
 def test_peaks_are_the_recorded_ones(name):
     recorded = SUMMARY[name]
     _, v = _sampled(_plan(name, recorded["from"], [0.0] * len(recorded["from"])))
-    # The ECM was sampled at 100 Hz: the tip of a triangle lies up to half a period beside a sample.
+    # The ECM was sampled at 100 Hz: the tip of a triangle lies up to 5 ms beside a sample.
     missed = 0.005 * np.array(LIMITS["s4"][1]) if name.startswith("s4") else 2e-5
     off = np.abs(np.abs(v).max(axis=0) - recorded["peak_v"])
     assert (off <= TOLERANCE * np.array(recorded["peak_v"]) + missed).all()
