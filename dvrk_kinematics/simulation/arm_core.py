@@ -56,6 +56,17 @@ _STATES: dict[SubState, tuple[State, bool]] = {
 """What is published in each sub-state: the state, and whether it is busy."""
 
 
+_WATCHED = frozenset(_STATES) - {
+    SubState.DISABLED,
+    SubState.POWERING,
+    SubState.ENABLED,
+    SubState.CALIBRATING_ENCODERS_FROM_POTS,
+    SubState.ENCODERS_BIASED,
+    SubState.FAULT,
+}
+"""Where the PID watches tracking errors: from homing on."""
+
+
 class ArmCore:
     """State and control cycle that all arms share. Joint vectors here are the driven joints.
 
@@ -180,8 +191,10 @@ class ArmCore:
             self._switch(Space.UNDEFINED, Mode.UNDEFINED)
         elif sub_state is SubState.POWERING:
             self._powering_until_s = self._now_s + self._options.powering_s
-            if self._options.reset_joints_on_enable:
-                self._place([0.0] * len(self._setpoint))
+            # The PID begins where the joints are.
+            count = len(self._setpoint)
+            reset = self._options.reset_joints_on_enable
+            self._place([0.0] * count if reset else self._faults.truth(self._measured))
         elif sub_state is SubState.ENABLED:
             self._set_power(True, self._biased)
         elif sub_state is SubState.CALIBRATING_ENCODERS_FROM_POTS:
@@ -361,7 +374,8 @@ class ArmCore:
         if not self._powered:
             return
         mask = None
-        if self._mode is not Mode.EFFORT and self._is_joint_ready:
+        watched = self._states.sub_state in _WATCHED and self._mode is not Mode.EFFORT
+        if watched and self._is_joint_ready:
             mask = self._tracking_mask()
         position, velocity = self._plant.step(self._setpoint, dt)
         self._measured, self._measured_v = self._faults.apply(position, velocity, self._now_s)

@@ -64,6 +64,10 @@ class FaultInjector:
         """Ends encoder jumps: the encoders are biased anew."""
         self._offsets.clear()
 
+    def truth(self, measured: list[float]) -> list[float]:
+        """Where joints are, for what is measured."""
+        return [value - self._offsets.get(joint, 0.0) for joint, value in enumerate(measured)]
+
     def apply(
         self, position: list[float], velocity: list[float], now_s: float
     ) -> tuple[list[float], list[float]]:

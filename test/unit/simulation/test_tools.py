@@ -1,0 +1,235 @@
+"""Tools and the jaw of a PSM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.simulation import ArmSpec, Fault, FaultKind, ToolDetection
+from dvrk_kinematics.simulation.tools import find_tool, load_tool
+
+HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
+NAMES = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
+DISCS = ("yaw", "pitch", "insertion", "disc_1", "disc_2", "disc_3", "disc_4")
+SNAKE = (
+    "yaw",
+    "pitch",
+    "insertion",
+    "roll",
+    "wrist_pitch1",
+    "wrist_yaw1",
+    "wrist_yaw2",
+    "wrist_pitch2",
+)
+
+
+@pytest.fixture
+def manual(robot):
+    return robot(ArmSpec("PSM1", tool_detection=ToolDetection.MANUAL))
+
+
+def test_joints_come_and_change_with_homing(robot):
+    """X3: none before the first homing, seven while the tool is not engaged, then six."""
+    machine = robot(ArmSpec("PSM1"))
+    machine.run(0.1)
+    assert machine.arm.measured_js.names == machine.arm.setpoint_js.names == ()
+    machine.system.power_on()
+    machine.run(0.1)
+    assert machine.arm.joint_names == ()
+    machine.system.home()
+    machine.run(0.5)
+    assert machine.arm.joint_names == DISCS
+    assert machine.arm.jaw_measured_js.names == ()
+    assert not machine.arm.measured_cp.is_valid
+    machine.run(2.0)
+    assert machine.arm.joint_names == NAMES
+    assert machine.arm.jaw_measured_js.names == ("jaw",)
+    assert machine.arm.measured_cp.is_valid
+
+
+def test_a_manual_tool_is_asked_for_and_told(manual):
+    manual.system.power_on()
+    manual.run(0.1)
+    manual.system.home()
+    manual.run(3.0)
+    events = manual.told()
+    assert ("tool_type_request", "None") in events
+    assert ("warning", "PSM1: tool type requested from user") in events
+    assert manual.arm.operating_state == ("ENABLED", True, False)
+    assert manual.arm.joint_names == DISCS
+    assert manual.texts("warning", "servo_cp", None) == ["PSM1: servo_cp, arm not ready"]
+    assert manual.texts("warning", "jaw_move_jp", [0.1], seconds=2.1) == []
+    events = manual.do("set_tool_type", "PROGRASP_FORCEPS:400093", seconds=0.2)
+    assert ("tool_type", "PROGRASP_FORCEPS:400093[..]") in events
+    assert ("status", "PSM1: current state TOOL_ENGAGED") in events
+    assert manual.arm.joint_names == NAMES
+    assert manual.arm.measured_cp.is_valid
+
+
+def test_joint_motion_works_without_a_tool(manual):
+    manual.home()
+    manual.do("move_jp", [0.1, 0.2, 0.1, 0.3, -0.3, 0.2, 0.1], seconds=3.0)
+    np.testing.assert_allclose(
+        manual.arm.measured_js.position, [0.1, 0.2, 0.1, 0.3, -0.3, 0.2, 0.1], atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("text", ("nonsense", "400006", "", "LARGE_NEEDLE_DRIVER:420006", "A:B[1"))
+def test_unknown_tools_are_errors_and_the_old_one_stays(psm, text):
+    assert psm.do("set_tool_type", text) == [
+        ("status", f'PSM1: setting up for tool type "{text}"'),
+        ("tool_type", "ERROR"),
+        ("error", f'PSM1: tool type "{text}" is not supported, see cisstLog for details'),
+    ]
+    psm.do("move_jp", [0.1, *HOME[1:]], seconds=2.0)
+    assert psm.arm.measured_js.position[0] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("version", ("", "[..]", "[1]"))
+def test_versions_do_not_matter(version):
+    tool = find_tool(f"LARGE_NEEDLE_DRIVER:400006{version}", "Classic")
+    assert tool is load_tool("400006", "Classic")
+
+
+def test_every_classic_tool_of_the_dvrk_can_be_mounted(psm, data_dir):
+    lines = (data_dir / "dvrk_tools.csv").read_text().splitlines()[1:]
+    names = [line.split(",")[0] for line in lines]
+    classic = [n for n in names if n.rpartition("_")[2].startswith("40")]
+    assert len(classic) > 20
+    for name in classic:
+        base, _, number = name.rpartition("_")
+        psm.arm.take_events()
+        psm.arm.set_tool_type(f"{base}:{number}")
+        assert "error" not in {topic for topic, _ in psm.told()}, name
+        psm.run(0.01)
+        assert np.isfinite(psm.arm.measured_cp.T).all()
+
+
+def test_another_tool_turns_the_wrist_and_moves_no_disc(psm):
+    """The discs stay; what they mean changes: wrist yaw -0.077 becomes +0.119."""
+    start = [0.07717, 0.04574, 0.12045, 0.0, -0.04574, -0.07717]
+    psm.do("move_jp", start, seconds=2.0)
+    events = psm.do("set_tool_type", "PROGRASP_FORCEPS:400093")
+    assert [topic for topic, _ in events] == ["status", "status"]
+    q = psm.arm.measured_js.position
+    np.testing.assert_allclose(q, [0.07717, 0.04574, 0.12045, 0.0, -0.04491, 0.11929], atol=2e-5)
+    psm.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006")
+    np.testing.assert_allclose(psm.arm.measured_js.position, start, atol=1e-9)
+
+
+def test_a_snake_on_an_arm_with_six_joints_disables_it(psm):
+    """X20."""
+    errors = psm.texts("error", "set_tool_type", "5MM_NEEDLE_DRIVER:400117")
+    assert errors == ['PSM1: in state HOMED, caught exception "vctDynamicVector: Invalid index"']
+    assert psm.arm.operating_state.state == "DISABLED"
+
+
+def test_a_fixed_snake_has_eight_joints(robot):
+    machine = robot(ArmSpec("PSM1", tool="400117")).home()
+    assert machine.arm.joint_names == SNAKE
+    machine.do("move_jp", [0.1, 0.1, 0.15, 0.2, 0.1, -0.2, -0.2, 0.1], seconds=3.0)
+    np.testing.assert_allclose(
+        machine.arm.measured_js.position, [0.1, 0.1, 0.15, 0.2, 0.1, -0.2, -0.2, 0.1], atol=1e-9
+    )
+    goal = machine.arm.setpoint_cp.T.copy()
+    goal[:3, 3] += [0.002, 0.0, 0.001]
+    machine.do("move_cp", goal, seconds=2.0)
+    np.testing.assert_allclose(machine.arm.measured_cp.T, goal, atol=1e-6)
+
+
+def test_a_tool_that_does_not_exist_is_refused(robot):
+    with pytest.raises(UnknownName, match="999999"):
+        robot(ArmSpec("PSM1", tool="999999"))
+
+
+@pytest.mark.parametrize("by_fault", (False, True))
+def test_a_tool_taken_off(psm, by_fault):
+    """Six names stay, poses become frame 3, Cartesian commands err."""
+    psm.arm.take_events()
+    if by_fault:
+        psm.arm.inject(Fault(FaultKind.TOOL_REMOVED))
+    else:
+        psm.arm.emulate_tool_present(False)
+    assert psm.told() == [("tool_type", ""), ("status", "PSM1: no tool detected")]
+    assert psm.arm.operating_state == ("ENABLED", True, False)
+    assert psm.arm.joint_names == NAMES
+    reading = psm.arm.measured_cp
+    assert reading.is_valid
+    assert reading.T[2, 3] == pytest.approx(0.3118)
+    error = (
+        "PSM1: unable to solve inverse kinematics "
+        "(robManipulator::InverseKinematics: expected 3 joints values but received 6)"
+    )
+    assert psm.texts("error", "servo_cp", reading.T) == [error]
+    assert psm.texts("error", "jaw_servo_jp", [0.2]) == [error]
+    answer = psm.arm.forward_kinematics(HOME)
+    assert (answer.result, answer.message) == (False, "no tool is configured")
+    psm.arm.take_events()
+    if by_fault:
+        psm.arm.inject(Fault(FaultKind.NONE))
+    else:
+        psm.arm.emulate_tool_present(True)
+    assert ("tool_type", "LARGE_NEEDLE_DRIVER:400006[..]") in psm.told()
+    assert psm.arm.measured_cp.T[2, 3] == pytest.approx(-0.1135)
+
+
+def test_jaw_moves_share_busy_and_trajectory(psm):
+    psm.do("move_jp", [0.5, *HOME[1:]], seconds=0.2)
+    events = psm.do("jaw_move_jp", [0.8], seconds=3.0)
+    assert events == [
+        ("operating_state", "ENABLED homed=1 busy=1"),
+        ("goal_reached", "True"),
+        ("operating_state", "ENABLED homed=1 busy=0"),
+    ]
+    assert psm.arm.measured_js.position[0] == pytest.approx(0.5)
+    assert psm.arm.jaw_measured_js.position[0] == pytest.approx(0.8)
+
+
+def test_a_move_of_the_arm_keeps_that_of_the_jaw(psm):
+    psm.do("jaw_move_jp", [1.2], seconds=0.05)
+    psm.do("move_jp", [0.1, *HOME[1:]], seconds=3.0)
+    assert psm.arm.jaw_measured_js.position[0] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(("goal", "limit"), ((3.0, 1.39626), (-3.0, -0.698132)))
+def test_the_jaw_is_clipped(psm, goal, limit):
+    psm.do("jaw_move_jp", [goal], seconds=3.0)
+    assert psm.arm.jaw_measured_js.position[0] == pytest.approx(limit)
+
+
+def test_jaw_steps_fault_beyond_the_tolerance_of_the_discs(psm):
+    assert psm.texts("error", "jaw_servo_jp", [1.2]) == []
+    psm.do("jaw_move_jp", [1.39626], seconds=2.0)
+    errors = psm.texts("error", "jaw_servo_jp", [-3.0])
+    assert errors[0].endswith("            0            0            0            1            1]")
+
+
+def test_jaw_readings_have_no_velocity_in_the_set_point(psm):
+    psm.do("jaw_move_jp", [0.5], seconds=0.2)
+    measured, setpoint = psm.arm.jaw_measured_js, psm.arm.jaw_setpoint_js
+    assert len(measured.velocity) == 1 and measured.velocity[0] > 0.0
+    assert len(setpoint.velocity) == 0 and len(setpoint.effort) == 1
+
+
+def test_jaw_effort_takes_the_arm_to_effort_mode(psm):
+    events = psm.do("jaw_servo_jf", [0.05])
+    assert events == [("status", "PSM1: control CARTESIAN_SPACE/EFFORT_MODE")]
+    assert psm.arm.jaw_setpoint_js.effort[0] == pytest.approx(0.05)
+    assert not psm.arm.setpoint_js.effort.any()
+
+
+def test_jaw_keeps_cartesian_space(psm):
+    psm.do("servo_cp", psm.arm.setpoint_cp.T)
+    assert psm.do("jaw_servo_jp", [0.3]) == []
+    assert psm.texts("status", "jaw_move_jp", [0.5]) == [
+        "PSM1: control CARTESIAN_SPACE/TRAJECTORY_MODE"
+    ]
+
+
+def test_the_tool_is_not_forgotten_at_disable(psm):
+    psm.do("jaw_move_jp", [0.5], seconds=2.0)
+    psm.do("state_command", "disable")
+    for reading in (psm.arm.jaw_measured_js, psm.arm.jaw_setpoint_js):
+        assert reading.is_valid
+        assert reading.position[0] == pytest.approx(0.5)
