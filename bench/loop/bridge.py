@@ -12,10 +12,10 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from bench.loop.edges import JOINTS, LINKS, Edge, make_edge
-from bench.loop.ticks import PERIOD_S, TickRecorder, parse_arguments
+from bench.loop.stand_in import StandIn, run_stand_in
+from bench.loop.ticks import TickRecorder
 from dvrk_kinematics.ros.conversions import trajectory_to_knots
-from dvrk_kinematics.ros.loop import SteadyLoop, Tick
-from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.loop import Tick
 
 
 class ArmBridge:
@@ -53,39 +53,20 @@ class ArmBridge:
         return response
 
 
-class StandInBridge(Node):
+class StandInBridge(StandIn):
     """One loop for all arms of the process."""
 
     def __init__(self, arms: list[str], edge: str, recorder: TickRecorder) -> None:
-        super().__init__(f"stand_in_bridge_{arms[0]}")
-        self.recorder = recorder
+        super().__init__(f"stand_in_bridge_{arms[0]}", recorder)
         maker = make_edge(edge)
         self.arms = [ArmBridge(self, arm, maker) for arm in arms]
-        self.loop = SteadyLoop(PERIOD_S, self.tick, name="bridge")
-        self.loop.start()
+        self.start()
 
-    def tick(self, tick: Tick) -> None:
+    def serve(self, tick: Tick, now_ns: int) -> None:
         """Serve every arm."""
-        self.recorder.note(tick)
-        now_ns = self.get_clock().now().nanoseconds
         for arm in self.arms:
             arm.tick(tick, now_ns)
 
-    def stop(self) -> None:
-        """End the loop and keep what it noted."""
-        self.loop.stop()
-        self.recorder.save()
-
-
-def main() -> int:
-    """Run until told to stop."""
-    options = parse_arguments(__doc__ or "")
-    return run_node(
-        lambda: StandInBridge(options.arms, options.edge, TickRecorder(options.ticks)),
-        arguments=[],
-        on_stop=StandInBridge.stop,
-    )
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_stand_in(StandInBridge, __doc__ or ""))

@@ -14,7 +14,7 @@ from math import atan2, cos, pi, sin, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput, ModelError
+from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE, EcmBatch
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
@@ -100,9 +100,7 @@ class EcmSolver:
         policy: IkPolicy = IkPolicy.EXACT,
     ) -> IkResult:
         """Solve one pose, base to tip, shape (4, 4), under a policy."""
-        floats = None if seed is None else np.asarray(seed, dtype=np.float64).tolist()
-        if floats is not None and len(floats) != len(self.limits):
-            raise InvalidInput("seed", f"has {len(floats)} values, must have {len(self.limits)}")
+        floats = self.limits.read_seed(seed)
         return self.solve_floats(T.tolist(), floats, policy)
 
     def solve_batch(

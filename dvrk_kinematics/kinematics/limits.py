@@ -75,6 +75,19 @@ class JointLimits:
     def __repr__(self) -> str:
         return f"JointLimits({self._names}, {self._lower.tolist()}, {self._upper.tolist()})"
 
+    def read_seed(self, seed: Sequence[float] | FloatArray | None) -> list[float] | None:
+        """Read joint positions to stay near (rad, m) as plain floats; None stays None.
+
+        Raises:
+            InvalidInput: Not one value a joint.
+        """
+        if seed is None:
+            return None
+        floats: list[float] = np.asarray(seed, dtype=np.float64).tolist()
+        if len(floats) != len(self):
+            raise InvalidInput("seed", f"has {len(floats)} values, must have {len(self)}")
+        return floats
+
     def violations(self, q: Sequence[float] | FloatArray) -> tuple[Violation, ...]:
         """Name every joint of ``q`` (rad, m; shape (n,)) that is outside its limits."""
         found = []

@@ -14,7 +14,6 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.position_first import PositionFirst
 from dvrk_kinematics.kinematics.psm_batch import PsmBatch
@@ -204,9 +203,7 @@ class PsmSolver:
         policy: IkPolicy = IkPolicy.EXACT,
     ) -> IkResult:
         """Solve one pose, base to tip, shape (4, 4), under a policy."""
-        floats = None if seed is None else np.asarray(seed, dtype=np.float64).tolist()
-        if floats is not None and len(floats) != len(self.limits):
-            raise InvalidInput("seed", f"has {len(floats)} values, must have {len(self.limits)}")
+        floats = self.limits.read_seed(seed)
         rows = T.tolist()
         result = self.solve_floats(rows, floats)
         if policy is IkPolicy.POSITION_FIRST and not result.ok:

@@ -134,9 +134,7 @@ class SnakeSolver:
                 wrist every joint of the wrist moves the tip.
         """
         self._check_policy(policy)
-        floats = None if seed is None else np.asarray(seed, dtype=np.float64).tolist()
-        if floats is not None and len(floats) != len(self.limits):
-            raise InvalidInput("seed", f"has {len(floats)} values, must have {len(self.limits)}")
+        floats = self.limits.read_seed(seed)
         return self.solve_floats(T.tolist(), floats)
 
     def solve_batch(
