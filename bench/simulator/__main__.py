@@ -135,18 +135,20 @@ def render(rows: Sequence[Row]) -> str:
     """The table of all cases in Markdown."""
     lines = [
         "| case | rate, Hz | topics heard, Hz | period p50 / p99 / max, ms | missed of ticks | "
-        "bare p99 / max, ms | bare missed | p99 late, to bare | CPU, % of a core | goal |",
+        "bare p99 / max, ms | bare missed | p99 late, to bare | CPU (bare), % of a core | goal |",
         "|" + "---|" * 10,
     ]
     for row in rows:
         s, bare, rates = row.simulator, row.bare, row.rates_hz
-        heard = f"{len(rates)} at {min(rates.values()):.0f} to {max(rates.values()):.0f}"
+        slowest, fastest = min(rates.values(), default=0.0), max(rates.values(), default=0.0)
+        heard = f"{len(rates)} at {slowest:.0f} to {fastest:.0f}" if rates else "none"
         goal = row.case.cpu_goal_percent
         lines.append(
-            f"| {row.case.name} | {row.case.rate_hz:.0f} | {heard if rates else 'none'} | "
+            f"| {row.case.name} | {row.case.rate_hz:.0f} | {heard} | "
             f"{s.p50_ms:.2f} / {s.p99_ms:.2f} / {s.max_ms:.1f} | {s.missed} of "
             f"{s.ticks + s.missed} | {bare.p99_ms:.2f} / {bare.max_ms:.1f} | {bare.missed} | "
-            f"{row.excess:.1f} | {s.cpu_percent:.1f} | {f'< {goal:.0f}' if goal else ''} |"
+            f"{row.excess:.1f} | {s.cpu_percent:.1f} ({bare.cpu_percent:.1f}) | "
+            f"{f'< {goal:.0f}' if goal else ''} |"
         )
     return "\n".join(lines)
 

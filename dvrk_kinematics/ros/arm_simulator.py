@@ -7,6 +7,7 @@ and parameters only; a lock keeps the two apart.
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from collections.abc import Sequence
@@ -84,12 +85,18 @@ class ArmSimulator(Node):
             name="arms",
         )
         self.create_timer(_WATCH_S, self._watch)
+        # What is there now stays: a later collection need not look at it, and takes 1 ms, not 50.
+        gc.collect()
+        gc.freeze()
         self.loop.start()
 
     def stop(self) -> None:
         """End the loop; nothing is published any more."""
         self.loop.stop()
         self._commands.close()
+        self._tf.close()
+        for _, states in self._states:
+            states.close()
 
     def _add_arm(self, arm: SimulatedArm) -> None:
         kind = Kind(arm.kind)

@@ -27,9 +27,9 @@ from rosidl_parser.definition import (
 
 from dvrk_kinematics.errors import LayoutError
 
-__all__ = ["Layout", "find_layout", "see_numbers"]
+__all__ = ["HEADER_BYTES", "Layout", "find_layout", "see_numbers"]
 
-_HEADER_BYTES = 4
+HEADER_BYTES = 4
 _LITTLE_ENDIAN_CDR = 1
 _STAMP = ["builtin_interfaces", "msg", "Time"]
 _SIZES = {
@@ -79,7 +79,7 @@ class _Leaf(NamedTuple):
     @property
     def elements(self) -> range:
         """Its elements in a view of numbers of its size that starts behind the header."""
-        first = (self.start - _HEADER_BYTES) // self.size
+        first = (self.start - HEADER_BYTES) // self.size
         return range(first, first + self.length)
 
 
@@ -96,7 +96,7 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     """
     kind = type(message)
     data = serialize_message(message)
-    if len(data) < _HEADER_BYTES or data[1] != _LITTLE_ENDIAN_CDR:
+    if len(data) < HEADER_BYTES or data[1] != _LITTLE_ENDIAN_CDR:
         raise LayoutError(kind, f"serialised as {data[:4].hex()}, not as little-endian CDR")
     leaves = list(_Walk().message(message, ""))
     named = {field: _under(leaves, field) for field in fields}
@@ -123,7 +123,7 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
 def see_numbers(data: bytes | bytearray, dtype: type[np.generic]) -> NDArray[Any]:
     """See all that lies behind the header as numbers of one size, without copying."""
     size = np.dtype(dtype).itemsize
-    return np.frombuffer(data, dtype, (len(data) - _HEADER_BYTES) // size, _HEADER_BYTES)
+    return np.frombuffer(data, dtype, (len(data) - HEADER_BYTES) // size, HEADER_BYTES)
 
 
 def _check(layout: Layout, kind: type) -> None:
@@ -150,7 +150,7 @@ class _Walk:
     """Goes through a message in the order of its bytes."""
 
     def __init__(self) -> None:
-        self._at = _HEADER_BYTES
+        self._at = HEADER_BYTES
 
     def message(self, message: Any, path: str) -> Iterator[_Leaf]:
         for name, kind in zip(
@@ -189,7 +189,7 @@ class _Walk:
     def _take(self, path: str, kind: str, length: int, value: Any) -> _Leaf:
         size = _SIZES[kind]
         if length:
-            self._at += -(self._at - _HEADER_BYTES) % size
+            self._at += -(self._at - HEADER_BYTES) % size
         leaf = _Leaf(path, kind, self._at, size, length, value)
         self._at = leaf.stop
         return leaf

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -49,9 +48,9 @@ class StateGate:
     def __init__(self) -> None:
         self.delivery = Delivery.SENT
         self.delay_ns = 0
-        self._waiting: deque[tuple[int, Publisher, bytes]] = deque()
+        self._waiting: deque[tuple[int, RawPublisher, bytes]] = deque()
 
-    def send(self, publisher: Publisher, data: bytes, now_ns: int) -> None:
+    def send(self, publisher: RawPublisher, data: bytes, now_ns: int) -> None:
         """Publish, drop or keep for later.
 
         Args:
@@ -73,8 +72,35 @@ class StateGate:
             publisher.publish(data)
 
 
+class RawPublisher:
+    """Publishes bytes, and nothing else.
+
+    rclpy guards each use of a publisher against its destruction and looks at the type of what is
+    sent; here it is guarded once, from its making to :meth:`close`.
+
+    Args:
+        node: The node.
+        topic: The topic of the contract.
+        namespace: Where its name begins.
+    """
+
+    def __init__(self, node: Node, topic: Topic, namespace: str) -> None:
+        publisher = node.create_publisher(topic.message, namespace + topic.name, topic.qos)
+        self._handle = publisher.handle
+        self._handle.__enter__()
+        self.publish: Callable[[bytes], None] = self._handle.publish_raw
+
+    def is_heard(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._handle.get_subscription_count())
+
+    def close(self) -> None:
+        """Publish nothing any more."""
+        self._handle.__exit__(None, None, None)
+
+
 class _Entry(NamedTuple):
-    publisher: Publisher
+    publisher: RawPublisher
     reading: str
     writer: Writer
 
@@ -98,7 +124,7 @@ class StatePublishers:
         self._gate = gate
         self._all = [
             _Entry(
-                node.create_publisher(topic.message, namespace + topic.name, topic.qos),
+                RawPublisher(node, topic, namespace),
                 topic.name.replace("/", "_"),
                 _WRITERS[topic.message](),
             )
@@ -108,9 +134,7 @@ class StatePublishers:
 
     def refresh(self) -> None:
         """See who listens. Asking costs as much as publishing is worth, so not in every cycle."""
-        self._heard = [
-            entry for entry in self._all if entry.publisher.get_subscription_count() > 0
-        ]
+        self._heard = [entry for entry in self._all if entry.publisher.is_heard()]
 
     def publish(self, stamp_ns: int, now_ns: int) -> None:
         """Send one message of every topic that somebody hears.
@@ -124,6 +148,11 @@ class StatePublishers:
             gate.send(publisher, writer.write(getattr(source, reading), stamp_ns), now_ns)
         gate.flush(now_ns)
 
+    def close(self) -> None:
+        """Publish nothing any more."""
+        for entry in self._all:
+            entry.publisher.close()
+
 
 class TransformPublisher:
     """tf, one message a frame.
@@ -135,16 +164,20 @@ class TransformPublisher:
     """
 
     def __init__(self, node: Node, topic: Topic, namespace: str) -> None:
-        self._publisher = node.create_publisher(topic.message, namespace + topic.name, topic.qos)
+        self._publisher = RawPublisher(node, topic, namespace)
         self._writers: dict[str, TransformWriter] = {}
         self.is_heard = False
 
     def refresh(self) -> None:
         """See who listens."""
-        self.is_heard = self._publisher.get_subscription_count() > 0
+        self.is_heard = self._publisher.is_heard()
 
     def publish(self, transforms: Iterable[Any], stamp_ns: int) -> None:
         """Send frames."""
         for transform in transforms:
             writer = self._writers.setdefault(transform.child, TransformWriter())
             self._publisher.publish(writer.write(transform, stamp_ns))
+
+    def close(self) -> None:
+        """Publish nothing any more."""
+        self._publisher.close()

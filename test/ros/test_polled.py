@@ -80,7 +80,8 @@ def test_a_group_gives_messages_of_all_topics_in_the_order_of_their_arrival(
     assert group.take_all() == []
     for topic in ("a", "b", "a"):
         publish(sender, topic, QoSProfile(depth=10), 2)
-    arrivals = group.take_all()
+    # Topics that had no publisher at the last look are read every fourth time.
+    arrivals = [arrival for _ in range(4) for arrival in group.take_all()]
     assert [(arrival.key, number(arrival.data)) for arrival in arrivals] == [
         *(("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 0), ("a", 1))
     ]

@@ -36,7 +36,7 @@ def joints(count: int, **fields: list[float]) -> JointState:
 
 
 def tip(x: float, w: float) -> PoseStamped:
-    pose = Pose(position=Point(x=x, z=-0.11), orientation=Quaternion(x=w, y=w))
+    pose = Pose(position=Point(x=x, z=-0.11), orientation=Quaternion(x=w, y=w, w=0.0))
     return PoseStamped(pose=pose)
 
 
