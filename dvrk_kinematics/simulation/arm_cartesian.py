@@ -9,7 +9,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.simulation.arm_core import Mode, Space
+from dvrk_kinematics.simulation.arm_control import Mode, Space
 from dvrk_kinematics.simulation.arm_joint import JointCommands
 from dvrk_kinematics.simulation.manipulator import Inverse, spatial_jacobian
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite, isnan
 
-from dvrk_kinematics.simulation.arm_core import Mode, Space
-from dvrk_kinematics.simulation.arm_readings import ArmReadings
+from dvrk_kinematics.simulation.arm_control import Mode, Space
+from dvrk_kinematics.simulation.arm_velocities import ArmVelocities
 from dvrk_kinematics.simulation.operating_state import State, SubState
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 
@@ -27,7 +27,7 @@ _FARTHEST = 1e3
 """Relative goals are not clipped to limits; beyond this (rad, m) they mean the same."""
 
 
-class JointCommands(ArmReadings):
+class JointCommands(ArmVelocities):
     """Joint space commands of every arm."""
 
     def __init__(self, spec: ArmSpec, options: SystemOptions, kind: str) -> None:

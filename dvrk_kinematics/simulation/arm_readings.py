@@ -15,20 +15,18 @@ from typing import TypeVar
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.simulation.arm_core import ArmCore, Mode
+from dvrk_kinematics.simulation.arm_control import ArmControl, Mode
 from dvrk_kinematics.simulation.gravity import gravity_effort
-from dvrk_kinematics.simulation.manipulator import Manipulator, spatial_jacobian
+from dvrk_kinematics.simulation.manipulator import Manipulator
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 from dvrk_kinematics.simulation.pid import pid_effort
 from dvrk_kinematics.simulation.readings import (
     JointReading,
     OperatingStateReading,
     PoseReading,
-    TwistReading,
-    WrenchReading,
 )
 
-__all__ = ["ArmReadings"]
+__all__ = ["ArmReadings", "read_only"]
 
 _Answer = TypeVar("_Answer")
 _EMPTY = frozen([])
@@ -36,17 +34,18 @@ _IDENTITY = frozen(np.eye(4))
 _NO_JOINTS = JointReading((), _EMPTY, _EMPTY, _EMPTY, False)
 
 
-def _read_only(values: Array) -> Array:
+def read_only(values: Array) -> Array:
+    """An array that nobody can write to any more."""
     values.setflags(write=False)
     return values
 
 
 @lru_cache(maxsize=16)
 def _zeros(count: int) -> Array:
-    return _read_only(np.zeros(count))
+    return read_only(np.zeros(count))
 
 
-class ArmReadings(ArmCore):
+class ArmReadings(ArmControl):
     """The readings of every arm."""
 
     _manipulator: Manipulator
@@ -61,9 +60,7 @@ class ArmReadings(ArmCore):
         self._last_names: tuple[str, ...] = ()
         self._last_poses = {name: _IDENTITY for name in ("measured", "setpoint")}
         self._last_local_poses = dict(self._last_poses)
-        self._last_twist, self._last_local_twist = frozen(np.zeros(6)), frozen(np.zeros(6))
         self._last_gravity: Array | None = None
-        self._last_jacobians: tuple[Array, Array] | None = None
         self._commanded_effort: list[float] | None = None
         self._gravity_is_on = False
         super().__init__(spec, options, kind)
@@ -86,9 +83,6 @@ class ArmReadings(ArmCore):
         self._forget()
 
     def _freeze_poses(self) -> None:
-        self._last_twist = self.measured_cv.twist
-        self._last_local_twist = self.local_measured_cv.twist
-        self._last_jacobians = (self.body_jacobian, self.spatial_jacobian)
         for name in self._last_poses:
             self._last_local_poses[name] = self._local_pose(name)
             self._last_poses[name] = self._pose(name)
@@ -135,8 +129,8 @@ class ArmReadings(ArmCore):
         if self._is_joint_ready:
             return JointReading(
                 self._names_now(),
-                _read_only(np.array(self._kinematic(self._measured))),
-                _read_only(np.array(self._kinematic(self._measured_v))),
+                read_only(np.array(self._kinematic(self._measured))),
+                read_only(np.array(self._kinematic(self._measured_v))),
                 _zeros(len(self._names_now())),
                 True,
             )
@@ -153,9 +147,9 @@ class ArmReadings(ArmCore):
             return self._last_setpoint_js
         return JointReading(
             self._names_now(),
-            _read_only(np.array(self._kinematic(self._setpoint))),
-            _read_only(np.array(self._kinematic(self._setpoint_v))),
-            _read_only(np.array(self._kinematic(self._once("effort", self._driven_effort)))),
+            read_only(np.array(self._kinematic(self._setpoint))),
+            read_only(np.array(self._kinematic(self._setpoint_v))),
+            read_only(np.array(self._kinematic(self._once("effort", self._driven_effort)))),
             True,
         )
 
@@ -200,7 +194,7 @@ class ArmReadings(ArmCore):
     def _read_gravity(self) -> JointReading:
         names = self._manipulator.joint_names
         if self._is_joint_ready:
-            effort = _read_only(np.array(self._gravity_effort()[: len(names)]))
+            effort = read_only(np.array(self._gravity_effort()[: len(names)]))
             return JointReading(names, _EMPTY, _EMPTY, effort, True)
         last = frozen(np.zeros(len(names))) if self._last_gravity is None else self._last_gravity
         return JointReading(names, _EMPTY, _EMPTY, last, False)
@@ -212,14 +206,14 @@ class ArmReadings(ArmCore):
             # A plant that follows exactly: the poses are one.
             name = "measured"
         return self._once(
-            f"local_{name}", lambda: _read_only(self._manipulator.forward(self._q(name)))
+            f"local_{name}", lambda: read_only(self._manipulator.forward(self._q(name)))
         )
 
     def _pose(self, name: str) -> Array:
         local = self._local_pose(name)
         if self._base is _IDENTITY:
             return local
-        return self._once(name, lambda: _read_only(self._base @ local))
+        return self._once(name, lambda: read_only(self._base @ local))
 
     def _read_pose(self, name: str) -> PoseReading:
         if self._is_cartesian_ready:
@@ -250,64 +244,3 @@ class ArmReadings(ArmCore):
     def local_setpoint_cp(self) -> PoseReading:
         """Tip of the set-point in the arm's own base."""
         return self._read_local_pose("setpoint")
-
-    # Velocities, wrenches, Jacobians.
-
-    def _jacobian(self) -> Array:
-        """At the tip, along the axes of the arm's base."""
-        return self._once("jacobian", lambda: self._manipulator.jacobian(self._q("measured")))
-
-    def _base_twist(self) -> Array:
-        v = np.array(self._kinematic(self._measured_v))
-        if not v.any():
-            return np.zeros(6)
-        twist: Array = self._jacobian() @ v
-        return twist
-
-    @property
-    def measured_cv(self) -> TwistReading:
-        """Along the axes of measured_cp's frame; its frame_id stays the arm's base (a quirk)."""
-        if not self._is_cartesian_ready:
-            return TwistReading(self._last_twist, self._local_frame, False)
-        twist = self._base_twist().reshape(2, 3) @ self._base[:3, :3].T
-        return TwistReading(_read_only(twist.reshape(6)), self._local_frame, True)
-
-    @property
-    def local_measured_cv(self) -> TwistReading:
-        """The body twist, along the axes of the tip (a quirk of the dVRK)."""
-        if not self._is_cartesian_ready:
-            return TwistReading(self._last_local_twist, self._local_frame, False)
-        twist = self._base_twist().reshape(2, 3) @ self._local_pose("measured")[:3, :3]
-        return TwistReading(_read_only(twist.reshape(6)), self._local_frame, True)
-
-    @property
-    def body_measured_cf(self) -> WrenchReading:
-        """Zero: the simulated motors feel nothing."""
-        return WrenchReading(frozen(np.zeros(6)), "", self._is_cartesian_ready)
-
-    @property
-    def spatial_measured_cf(self) -> WrenchReading:
-        """Zero: the simulated motors feel nothing."""
-        return self.body_measured_cf
-
-    def _last_jacobian(self, which: int) -> Array:
-        if self._last_jacobians is None:
-            return frozen(np.zeros((6, len(self._manipulator.joint_names))))
-        return self._last_jacobians[which]
-
-    @property
-    def body_jacobian(self) -> Array:
-        """Shape (6, n), linear rows first, along the axes of the tip; zero before homing."""
-        if not self._is_cartesian_ready:
-            return self._last_jacobian(0)
-        R = self._local_pose("measured")[:3, :3]
-        J = self._jacobian()
-        return self._once("body", lambda: _read_only(np.vstack([R.T @ J[:3], R.T @ J[3:]])))
-
-    @property
-    def spatial_jacobian(self) -> Array:
-        """Shape (6, n), linear rows first, of the point at the base's origin, along its axes."""
-        if not self._is_cartesian_ready:
-            return self._last_jacobian(1)
-        tip = self._local_pose("measured")[:3, 3]
-        return self._once("spatial", lambda: _read_only(spatial_jacobian(self._jacobian(), tip)))

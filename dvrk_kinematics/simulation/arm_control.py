@@ -1,21 +1,19 @@
-"""The inside of a simulated arm: power, operating state, control modes, and the control cycle."""
+"""The control cycle of a simulated arm: modes, goals, moves, and what the PID makes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
 
-from dvrk_kinematics.simulation.controller import CONTROLLERS
+from dvrk_kinematics.simulation.arm_state import ArmState
 from dvrk_kinematics.simulation.faults import FaultInjector
-from dvrk_kinematics.simulation.operating_state import OperatingStateMachine, State, SubState
+from dvrk_kinematics.simulation.operating_state import State, SubState
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 from dvrk_kinematics.simulation.pid import tracking_mask, tracking_text
 from dvrk_kinematics.simulation.plant import KinematicPlant, Plant
-from dvrk_kinematics.simulation.readings import Event
-from dvrk_kinematics.simulation.reporter import Reporter
 from dvrk_kinematics.simulation.trajectory import JointTrajectory
 
-__all__ = ["ArmCore", "Mode", "Space"]
+__all__ = ["ArmControl", "Mode", "Space"]
 
 _CYCLE_S = 0.005
 """Moves are followed in cycles no longer than this, however long a step is: the PID compares
@@ -39,42 +37,21 @@ class Mode(str, Enum):
     EFFORT = "EFFORT_MODE"
 
 
-_STATES: dict[SubState, tuple[State, bool]] = {
-    SubState.DISABLED: (State.DISABLED, False),
-    SubState.POWERING: (State.DISABLED, True),
-    SubState.ENABLED: (State.ENABLED, False),
-    SubState.CALIBRATING_ENCODERS_FROM_POTS: (State.ENABLED, True),
-    SubState.ENCODERS_BIASED: (State.ENABLED, False),
-    SubState.HOMING: (State.ENABLED, True),
-    SubState.HOMED: (State.ENABLED, False),
-    SubState.ENGAGING_ADAPTER: (State.ENABLED, True),
-    SubState.ENGAGING_TOOL: (State.ENABLED, True),
-    SubState.TOOL_ENGAGED: (State.ENABLED, False),
-    SubState.PAUSED: (State.PAUSED, False),
-    SubState.FAULT: (State.FAULT, False),
-}
-"""What is published in each sub-state: the state, and whether it is busy."""
-
-
-_WATCHED = frozenset(_STATES) - {
-    SubState.DISABLED,
-    SubState.POWERING,
-    SubState.ENABLED,
-    SubState.CALIBRATING_ENCODERS_FROM_POTS,
-    SubState.ENCODERS_BIASED,
-    SubState.FAULT,
-}
+_WATCHED = frozenset(
+    {
+        SubState.HOMING,
+        SubState.HOMED,
+        SubState.ENGAGING_ADAPTER,
+        SubState.ENGAGING_TOOL,
+        SubState.TOOL_ENGAGED,
+        SubState.PAUSED,
+    }
+)
 """Where the PID watches tracking errors: from homing on."""
 
 
-class ArmCore:
-    """State and control cycle that all arms share. Joint vectors here are the driven joints.
-
-    Args:
-        spec: Which arm.
-        options: What holds for the whole system.
-        kind: "PSM" or "ECM".
-    """
+class ArmControl(ArmState):
+    """Goals and set-points that all arms share. Joint vectors here are the driven joints."""
 
     _lower: tuple[float, ...]
     _upper: tuple[float, ...]
@@ -82,37 +59,18 @@ class ArmCore:
     _a_max: tuple[float, ...]
 
     def __init__(self, spec: ArmSpec, options: SystemOptions, kind: str) -> None:
-        self.name = spec.name
-        self.kind = kind
-        self._data = CONTROLLERS[kind]
-        self._options = options
-        self._report = Reporter(spec.name)
-        self._states = OperatingStateMachine(self._report)
+        super().__init__(spec, options, kind)
         for topic in ("trajectory_j/ratio", "trajectory_j/ratio_v", "trajectory_j/ratio_a"):
             self._report.event(topic, 1.0)
-        self._now_s = 0.0
         self._is_running = False
-        self._powering_until_s = 0.0
-        self._powered = False
-        self._biased = False
-        self._resume = (SubState.DISABLED, SubState.DISABLED)
         self._plant: Plant = spec.plant or KinematicPlant()
         self._faults = FaultInjector()
-        count = len(self._data.home)
-        self._setpoint = [0.0] * count
-        self._setpoint_v = [0.0] * count
-        self._measured = [0.0] * count
-        self._measured_v = [0.0] * count
-        self._plant.reset(self._setpoint)
         self._space, self._mode = Space.UNDEFINED, Mode.UNDEFINED
-        self._goal = [0.0] * count
-        self._goal_v = [0.0] * count
-        self._goal_is_new = False
         self._move: JointTrajectory | None = None
         self._move_is_told = False
         self._move_start_s = 0.0
-        self._move_at: tuple[list[float], list[float]] = ([0.0] * count, [0.0] * count)
         self._ratio_v = self._ratio_a = 1.0
+        self._place([0.0] * len(self._data.home))
         self._limits_of_joints()
 
     # What kinds of arms differ in.
@@ -125,117 +83,41 @@ class ArmCore:
         """Joints to actuators, whose errors the PID watches."""
         return joints
 
-    def _transition_homed(self) -> None:
-        """What happens by itself in HOMED and the states that lead back to it."""
-
-    def _on_homed(self) -> None:
-        """What entering HOMED does besides."""
+    def _may_go_cartesian(self) -> bool:
+        """Whether the cannula is passed; the first of thousand refusals warns."""
+        raise NotImplementedError
 
     def _solve_pose(self) -> None:
         """Turns a new pose goal into joint goals."""
         raise NotImplementedError
 
-    def _freeze(self) -> None:
-        """Keeps what readings say from now on, because joints are not known any more."""
-        raise NotImplementedError
+    # What states do.
 
-    def _forget(self) -> None:
-        """Drops what was computed from joint positions that have changed."""
-        raise NotImplementedError
+    def _end_control(self) -> None:
+        self._switch(Space.UNDEFINED, Mode.UNDEFINED)
 
-    # Power, operating state.
+    def _begin_power(self) -> None:
+        reset = self._options.reset_joints_on_enable
+        joints = [0.0] * len(self._setpoint) if reset else self._faults.truth(self._measured)
+        self._place(joints)
 
-    @property
-    def _is_joint_ready(self) -> bool:
-        return self._powered and self._biased
+    def _calibrate(self) -> None:
+        self._faults.clear_offsets()
 
-    def take_events(self) -> list[Event]:
-        """The events since the last call, in order, repeated as the dVRK repeats them."""
-        return self._report.take()
+    def _begin_homing(self) -> None:
+        self._switch(Space.JOINT, Mode.TRAJECTORY)
+        self._move_at = (list(self._setpoint), [0.0] * len(self._setpoint))
+        self._plan(list(self._data.home))
 
-    def state_command(self, word: str) -> None:
-        """Enable, disable, home, unhome, pause or resume; anything else gives a warning."""
-        if not self._states.accepts(word):
-            return
-        if word == "enable":
-            self._states.set_desired(SubState.ENABLED)
-        elif word == "home":
-            self._states.set_desired(SubState.HOMED)
-        elif word == "disable":
-            self._states.set_desired(SubState.DISABLED)
-            self._enter(SubState.DISABLED)
-        elif word == "pause":
-            self._resume = (self._states.sub_state, self._states.desired)
-            self._states.set_desired(SubState.PAUSED)
-            self._enter(SubState.PAUSED)
-        elif word == "resume":
-            sub_state, self._states.desired = self._resume
-            self._enter(sub_state)
-        else:
-            self._set_power(self._powered, biased=False)
-            self._states.set_homed(False)
-
-    def _set_power(self, powered: bool, biased: bool) -> None:
-        if self._is_joint_ready and not (powered and biased):
-            self._freeze()
-        self._powered, self._biased = powered, biased
+    def _place(self, joints: list[float]) -> None:
+        """Puts the joints somewhere at rest."""
+        rest = [0.0] * len(joints)
+        self._setpoint, self._setpoint_v = list(joints), list(rest)
+        self._measured, self._measured_v = list(joints), list(rest)
+        self._goal, self._goal_v, self._goal_is_new = list(joints), list(rest), False
+        self._move_at = (list(joints), list(rest))
+        self._plant.reset(joints)
         self._forget()
-
-    def _enter(self, sub_state: SubState) -> None:
-        if self._states.sub_state is SubState.HOMED:
-            self._switch(Space.UNDEFINED, Mode.UNDEFINED)
-        state, is_busy = _STATES[sub_state]
-        self._states.enter(sub_state, state, is_busy, self._is_joint_ready)
-        if sub_state is SubState.DISABLED:
-            self._set_power(False, self._biased)
-            self._switch(Space.UNDEFINED, Mode.UNDEFINED)
-        elif sub_state is SubState.POWERING:
-            self._powering_until_s = self._now_s + self._options.powering_s
-            # The PID begins where the joints are.
-            count = len(self._setpoint)
-            reset = self._options.reset_joints_on_enable
-            self._place([0.0] * count if reset else self._faults.truth(self._measured))
-        elif sub_state is SubState.ENABLED:
-            self._set_power(True, self._biased)
-        elif sub_state is SubState.CALIBRATING_ENCODERS_FROM_POTS:
-            self._report.status("simulated mode, no need to calibrate encoders")
-            self._faults.clear_offsets()
-        elif sub_state is SubState.HOMING:
-            self._switch(Space.JOINT, Mode.TRAJECTORY)
-            self._move_at = (list(self._setpoint), [0.0] * len(self._setpoint))
-            self._plan(list(self._data.home))
-        elif sub_state is SubState.HOMED:
-            self._switch(Space.UNDEFINED, Mode.UNDEFINED)
-            self._on_homed()
-        self._states.entered()
-
-    def _transition(self) -> None:
-        """At most one transition a cycle, as the dVRK goes through them."""
-        sub_state, desired = self._states.sub_state, self._states.desired
-        if sub_state is SubState.HOMED:
-            self._transition_homed()
-        elif sub_state is SubState.DISABLED:
-            if desired is not SubState.DISABLED:
-                self._enter(SubState.POWERING)
-        elif sub_state is SubState.POWERING:
-            if self._now_s >= self._powering_until_s:
-                self._enter(SubState.ENABLED)
-        elif sub_state is SubState.ENABLED:
-            if desired is not SubState.ENABLED:
-                self._enter(SubState.CALIBRATING_ENCODERS_FROM_POTS)
-        elif sub_state is SubState.CALIBRATING_ENCODERS_FROM_POTS:
-            self._set_power(self._powered, biased=True)
-            self._enter(SubState.ENCODERS_BIASED)
-        elif sub_state is SubState.ENCODERS_BIASED:
-            self._enter(SubState.HOMING)
-        elif sub_state not in (SubState.HOMING, SubState.PAUSED, SubState.FAULT):
-            self._transition_homed()
-
-    def _fail(self, error: str) -> None:
-        """Goes to FAULT with an error text."""
-        self._report.error(error)
-        self._states.set_desired(SubState.FAULT)
-        self._enter(SubState.FAULT)
 
     # Control.
 
@@ -269,10 +151,6 @@ class ArmCore:
                 speed = [max(-v, min(v, speed_now)) for speed_now, v in pairs]
             self._move_at = (list(self._setpoint), speed)
 
-    def _may_go_cartesian(self) -> bool:
-        """Whether the cannula is passed; the first of thousand refusals warns."""
-        raise NotImplementedError
-
     def _plan(self, goal: list[float]) -> None:
         position, speed = self._move_at
         v = [self._ratio_v * limit for limit in self._v_max]
@@ -294,17 +172,6 @@ class ArmCore:
             lo if q < lo else up if q > up else q
             for q, lo, up in zip(joints, self._lower, self._upper, strict=True)
         ]
-
-    def _place(self, joints: list[float]) -> None:
-        """Puts the joints somewhere at rest."""
-        self._setpoint, self._measured = list(joints), list(joints)
-        self._setpoint_v = [0.0] * len(joints)
-        self._measured_v = [0.0] * len(joints)
-        self._move_at = (list(joints), [0.0] * len(joints))
-        self._goal, self._goal_v = list(joints), [0.0] * len(joints)
-        self._goal_is_new = False
-        self._plant.reset(joints)
-        self._forget()
 
     # The cycle.
 
