@@ -7,6 +7,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,11 +66,12 @@ class Block(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A block, and what the simulated system answered: events by topic, and services."""
+    """A block, and what the simulated system answered: events by topic, services, readings."""
 
     block: Block
     events: dict[str, list[str]]
     services: list[tuple[Entry, ForwardAnswer | InverseAnswer]]
+    readings: list[tuple[Entry, Any]]
 
 
 def read_session(name: str, arm: str) -> list[Entry]:
@@ -159,7 +161,12 @@ class Replay:
                 for entry in block.entries
                 if entry.kind == "srv" and "kinema" in entry.name
             ]
-            yield Answered(block, self.events(), answers)
+            readings = [
+                (entry, reading_of(self.system, entry.name))
+                for entry in block.entries
+                if entry.kind == "snap" and entry.name.endswith(("_js", "_cp"))
+            ]
+            yield Answered(block, self.events(), answers, readings)
 
     def _call(self, entry: Entry) -> ForwardAnswer | InverseAnswer:
         """Calls the service of an entry; orientations are not in the log, see below."""
@@ -327,19 +334,20 @@ def ecm() -> Robot:
     return Robot(ArmSpec("ECM")).home()
 
 
-@pytest.fixture
-def play() -> Callable[[str], Replay]:
-    """A replay of a session on a freshly made system."""
+@lru_cache(maxsize=8)
+def played(session: str) -> tuple[Answered, ...]:
+    """A session played to a freshly made system, once for all tests."""
+    arm = {"s4": "ECM"}.get(session, "PSM1")
+    names = ("PSM1", "PSM2", "PSM3", "ECM") if session == "s5" else (arm,)
+    # The sessions were recorded from the dVRK's own simulation, whose joints jump.
+    options = SystemOptions(with_suj=session == "s5", reset_joints_on_enable=True)
+    system = SimulatedSystem([ArmSpec(name) for name in names], options)
+    return tuple(Replay(system, read_session(session, arm)).play())
 
-    def make(session: str) -> Replay:
-        arm = {"s4": "ECM"}.get(session, "PSM1")
-        names = ("PSM1", "PSM2", "PSM3", "ECM") if session == "s5" else (arm,)
-        # The sessions were recorded from the dVRK's own simulation, whose joints jump.
-        options = SystemOptions(with_suj=session == "s5", reset_joints_on_enable=True)
-        system = SimulatedSystem([ArmSpec(name) for name in names], options)
-        return Replay(system, read_session(session, arm))
 
-    return make
+@pytest.fixture(name="played")
+def _played() -> Callable[[str], tuple[Answered, ...]]:
+    return played
 
 
 @pytest.fixture(name="truth_texts")
@@ -352,11 +360,6 @@ def _truth_texts() -> dict[str, list[str]]:
 @pytest.fixture(name="numbers")
 def _numbers() -> Callable[[str], list[float]]:
     return numbers
-
-
-@pytest.fixture(name="reading_of")
-def _reading_of() -> Callable[[SimulatedSystem, str], Any]:
-    return reading_of
 
 
 @pytest.fixture(name="expected_joints")

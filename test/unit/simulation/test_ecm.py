@@ -113,3 +113,10 @@ def test_gravity_compensation_is_not_loaded_on_a_psm(psm):
     assert psm.do("use_gravity_compensation", False) == []
     reading = psm.arm.gravity_compensation_setpoint_js
     assert len(reading.effort) == 6 and not reading.effort.any()
+
+
+def test_the_insertion_is_kept_at_40_mm(ecm):
+    goal = ecm.arm.setpoint_cp.T.copy()
+    goal[:3, 3] = [0.0, 0.0, -0.02]
+    assert ("goal_reached", "True") in ecm.do("move_cp", goal, seconds=4.0)
+    assert ecm.arm.setpoint_js.position[2] == pytest.approx(0.04)

@@ -273,3 +273,31 @@ def test_power_loss_is_a_fault(psm):
     for word in ("disable", "enable", "home"):
         psm.do("state_command", word, seconds=3.0)
     assert psm.arm.operating_state == ("ENABLED", True, False)
+
+
+def test_a_servo_step_in_homing_faults(psm):
+    """X26."""
+    for word in ("disable", "enable"):
+        psm.do("state_command", word)
+    psm.do("state_command", "home", seconds=0.03)
+    errors = psm.texts("error", "servo_jp", [1.0, *HOME[1:]])
+    assert len(errors) == 1
+    assert psm.arm.operating_state.state == "FAULT"
+
+
+@pytest.mark.parametrize("word", ("disable", "pause"))
+def test_homing_can_be_left(robot, word):
+    machine = robot(ArmSpec("PSM1"))
+    machine.system.power_on()
+    machine.run(0.1)
+    machine.system.home()
+    machine.run(0.5)
+    events = machine.do("state_command", word)
+    assert "goal_reached" not in {topic for topic, _ in events}
+    if word == "pause":
+        machine.do("state_command", "resume", seconds=3.0)
+    else:
+        for again in ("enable", "home"):
+            machine.do("state_command", again, seconds=3.0)
+    assert machine.arm.operating_state == ("ENABLED", True, False)
+    assert machine.arm.measured_js.position == pytest.approx(HOME)

@@ -23,11 +23,13 @@ EFFORT_TOLERANCE = 5e-4
 
 
 @pytest.mark.parametrize("session", SESSIONS)
-def test_the_same_events_in_the_same_order(session, play):
-    replay = play(session)
-    recorded = {entry.name for entry in replay.entries if entry.kind == "even"}
+def test_the_same_events_in_the_same_order(session, played):
+    """Topic by topic: the real ones travel on their own, so nothing is said about their order."""
+    answered = played(session)
+    events = [e for item in answered for e in item.block.entries if e.kind == "even"]
+    recorded = {entry.name for entry in events}
     compared = 0
-    for block, told, _ in replay.play():
+    for block, told, _, _ in answered:
         expected = defaultdict(list)
         for entry in block.entries:
             if entry.kind == "even":
@@ -39,45 +41,38 @@ def test_the_same_events_in_the_same_order(session, play):
                 continue
             assert told.get(topic, []) == expected[topic], f"{where}: {topic}"
             compared += len(expected[topic])
-    assert compared == sum(entry.kind == "even" for entry in replay.entries)
-
-
-@pytest.mark.parametrize("session", SESSIONS)
-def test_the_same_joints_and_poses(session, play, reading_of, expected_joints, expected_pose):
-    replay = play(session)
-    tolerance = CART_TOLERANCE if session == "s5" else JOINT_TOLERANCE
-    compared = 0
-    for block, _, _ in replay.play():
-        for entry in block.entries:
-            if entry.kind != "snap" or entry.step in IN_FLIGHT:
-                continue
-            where = f"{entry.step}: {entry.name}"
-            if entry.name.endswith("_js"):
-                real, ours = expected_joints(entry.content), reading_of(replay.system, entry.name)
-                assert (ours.names, ours.is_valid) == (real.names, real.is_valid), where
-                np.testing.assert_allclose(
-                    ours.position, real.position, 0, tolerance, err_msg=where
-                )
-                np.testing.assert_allclose(ours.velocity, real.velocity, 0, 1e-5, err_msg=where)
-                np.testing.assert_allclose(
-                    ours.effort, real.effort, 0, EFFORT_TOLERANCE, err_msg=where
-                )
-            elif entry.name.endswith("_cp"):
-                pose, ours = expected_pose(entry.content), reading_of(replay.system, entry.name)
-                assert (ours.frame_id, ours.is_valid) == (pose.frame_id, pose.is_valid), where
-                near = CART_TOLERANCE if session == "s5" else POSE_TOLERANCE
-                np.testing.assert_allclose(ours.T, pose.T, 0, near, err_msg=where)
-            else:
-                continue
-            compared += 1
-    assert compared >= {"s1b": 150, "s2": 0, "s4": 60, "s5": 190}[session]
+    assert compared == len(events) > 100
 
 
 @pytest.mark.parametrize("session", ("s1b", "s4", "s5"))
-def test_the_services_answer_the_same(session, play, numbers):
+def test_the_same_joints_and_poses(session, played, expected_joints, expected_pose):
+    tolerance = CART_TOLERANCE if session == "s5" else JOINT_TOLERANCE
     compared = 0
-    for _, _, services in play(session).play():
-        for entry, answer in services:
+    for item in played(session):
+        for entry, ours in item.readings:
+            if entry.step in IN_FLIGHT:
+                continue
+            where = f"{entry.step}: {entry.name}"
+            if entry.name.endswith("_js"):
+                real = expected_joints(entry.content)
+                assert (ours.names, ours.is_valid) == (real.names, real.is_valid), where
+                near = (tolerance, 1e-5, EFFORT_TOLERANCE)
+                for one, other, limit in zip(ours[1:4], real[1:4], near, strict=True):
+                    np.testing.assert_allclose(one, other, 0, limit, err_msg=where)
+            else:
+                pose = expected_pose(entry.content)
+                assert (ours.frame_id, ours.is_valid) == (pose.frame_id, pose.is_valid), where
+                limit = CART_TOLERANCE if session == "s5" else POSE_TOLERANCE
+                np.testing.assert_allclose(ours.T, pose.T, 0, limit, err_msg=where)
+            compared += 1
+    assert compared >= {"s1b": 150, "s4": 60, "s5": 190}[session]
+
+
+@pytest.mark.parametrize("session", ("s1b", "s4", "s5"))
+def test_the_services_answer_the_same(session, played, numbers):
+    compared = 0
+    for item in played(session):
+        for entry, answer in item.services:
             where = f"{entry.step}: {entry.content}"
             result, message = re.findall(r"result=(\w+) msg='(.*?)'", entry.content)[0]
             assert (str(answer.result), answer.message) == (result, message), where
@@ -94,11 +89,11 @@ def test_the_services_answer_the_same(session, play, numbers):
     assert compared >= {"s1b": 40, "s4": 5, "s5": 2}[session]
 
 
-def test_every_text_of_the_sessions_is_among_the_recorded_ones(play, truth_texts):
+def test_every_text_of_the_sessions_is_among_the_recorded_ones(played, truth_texts):
     known = {topic: set(texts) for topic, texts in truth_texts.items()}
     for session in SESSIONS:
-        for _, told, _ in play(session).play():
-            for name, texts in told.items():
+        for item in played(session):
+            for name, texts in item.events.items():
                 topic = name.rsplit("/", 1)[-1]
                 for text in texts:
                     if topic not in known or text.startswith(("PSM2", "PSM3")):

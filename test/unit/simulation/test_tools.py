@@ -233,3 +233,34 @@ def test_the_tool_is_not_forgotten_at_disable(psm):
     for reading in (psm.arm.jaw_measured_js, psm.arm.jaw_setpoint_js):
         assert reading.is_valid
         assert reading.position[0] == pytest.approx(0.5)
+
+
+def test_forward_kinematics_before_there_is_a_tool(robot):
+    """X14: three joints are right, four give frame 3; with six the dVRK dies."""
+    machine = robot(ArmSpec("PSM1"))
+    machine.run(0.1)
+    three = machine.arm.forward_kinematics([0.2, -0.1, 0.15])
+    four = machine.arm.forward_kinematics([0.2, -0.1, 0.15, 0.3])
+    assert three.result and four.result
+    np.testing.assert_allclose(three.T[:3, 3], [-0.05571, -0.02813, 0.2748], atol=1e-5)
+    np.testing.assert_array_equal(four.T, three.T)
+    six = machine.arm.forward_kinematics(HOME)
+    assert (six.result, six.message) == (False, "no tool is configured")
+    seven = machine.arm.forward_kinematics([*HOME, 0.0])
+    assert (seven.result, seven.message) == (False, "too many joints")
+
+
+def test_six_values_are_too_few_without_a_tool(manual):
+    manual.home()
+    manual.do("move_jp", [0.1, 0.2, 0.1, 0.3, -0.3, 0.2, 0.1], seconds=3.0)
+    before = manual.arm.setpoint_js.position
+    assert ("goal_reached", "True") in manual.do("move_jp", HOME, seconds=2.0)
+    np.testing.assert_array_equal(manual.arm.setpoint_js.position, before)
+
+
+def test_a_tool_told_before_homing_is_there_after_it(manual):
+    manual.run(0.1)
+    manual.do("set_tool_type", "CADIERE_FORCEPS:400049")
+    manual.home()
+    assert manual.arm.joint_names == NAMES
+    assert manual.arm.measured_cp.is_valid
