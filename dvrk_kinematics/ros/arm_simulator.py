@@ -181,7 +181,7 @@ def make_system(settings: SimulatorSettings) -> SimulatedSystem:
         for name in settings.arms
     ]
     options = SystemOptions(
-        with_suj=settings.setup_joints, reset_joints_on_enable=settings.joints_reset_at_enable
+        with_suj=settings.setup_joints, reset_joints_on_enable=settings.reset_joints_on_enable
     )
     return SimulatedSystem(specs, options)
 

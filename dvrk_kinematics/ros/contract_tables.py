@@ -25,9 +25,10 @@ from dvrk_kinematics.ros.contract import (
     type_name,
 )
 from dvrk_kinematics.ros.parameters import parameter_rows
-from dvrk_kinematics.ros.simulator_deviations import DEVIATIONS
+from dvrk_kinematics.ros.simulator_deviations import PROCESS_DEVIATIONS
 from dvrk_kinematics.ros.simulator_faults import FAULT_SERVICES
 from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
+from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
 __all__ = ["TABLES", "rewrite"]
 
@@ -127,7 +128,10 @@ def _left_out() -> str:
 
 
 def _deviations() -> str:
-    return _table(("what", "the dVRK", "here"), DEVIATIONS)
+    return _table(
+        ("when", "the dVRK", "here"),
+        ((one.when, one.dvrk, one.here) for one in (*DEVIATIONS, *PROCESS_DEVIATIONS)),
+    )
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -1,40 +1,46 @@
-"""Where the simulator is different from the dVRK on purpose, as data for its node card.
+"""Where the process differs from the dVRK's on purpose, beyond what its simulated arms do.
 
-The dVRK's defects that hang or kill it, or fill its topics with NaN, are answered with a warning
-in its own style; nothing moves, and the arm goes on.
+:mod:`dvrk_kinematics.simulation.deviations` has those of the arms; the node card shows both.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DEVIATIONS"]
+from dvrk_kinematics.simulation.deviations import Deviation
 
-DEVIATIONS: Final[tuple[tuple[str, str, str], ...]] = (
-    (
+__all__ = ["PROCESS_DEVIATIONS"]
+
+PROCESS_DEVIATIONS: Final = (
+    Deviation(
         "rate",
+        "at any time",
         "control cycle 1.5 kHz, state topics 100 Hz",
         "one `rate` for both, 200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
     ),
-    (
-        "queue of servo streams",
-        "1, read every 0.1 ms",
-        "20, read once a cycle: every command is applied in the order of arrival, the newest wins",
+    Deviation(
+        "servo_queue",
+        "servo commands faster than `rate`",
+        "queue of 1, read every 0.1 ms",
+        "queue of 20, read once a cycle: all are applied in the order of arrival, the newest wins",
     ),
-    (
-        "publishers of tf",
-        "one for each arm and each setup joint arm",
-        "one for all; still one frame a message",
+    Deviation(
+        "tf_publishers",
+        "tf",
+        "a publisher for each arm and each setup joint arm",
+        "one publisher; still one frame a message",
     ),
-    (
+    Deviation(
+        "console",
         "error, warning, status",
         "printed on the console too",
         "on their topics only",
     ),
-    (
+    Deviation(
         "sounds",
+        "`system/beep`, `system/string_to_speech`",
         "beeps and speaks",
-        "`system/beep` is heard and nothing more, `system/string_to_speech` is logged",
+        "a beep is heard and nothing more, a text is logged",
     ),
 )
-"""What, the dVRK's behaviour, the behaviour here."""
+"""All of them."""

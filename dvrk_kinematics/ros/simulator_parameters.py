@@ -59,7 +59,7 @@ class SimulatorSettings:
         maximum=1.0,
         read_only=True,
     )
-    joints_reset_at_enable: bool = parameter(
+    reset_joints_on_enable: bool = parameter(
         False,
         "whether enable sets all joints to 0, as the dVRK's own simulation does",
         read_only=True,

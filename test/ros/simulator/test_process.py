@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from typing import Any
 
@@ -80,6 +81,19 @@ def test_it_ends_cleanly_within_two_seconds(run: Any, node: Node, sign: int) -> 
     output, _ = process.communicate(timeout=TIMEOUT_S)
     assert time.monotonic() - begin < 2.0
     assert process.returncode == 0 and output == ""
+
+
+def test_a_failure_of_the_loop_ends_the_process_and_says_why() -> None:
+    script = (
+        "import sys; from dvrk_kinematics.ros import arm_simulator as node\n"
+        "def fail(system, now_ns): raise RuntimeError('the arm fell off')\n"
+        "node.SimulatedSystem.step = fail\n"
+        "sys.exit(node.main([]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert done.returncode == 1 and "the arm fell off" in done.stderr
 
 
 def test_two_simulators_live_side_by_side_in_namespaces(run: Any, node: Node) -> None:
