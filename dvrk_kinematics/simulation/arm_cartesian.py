@@ -9,26 +9,30 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.kinematics.validation import pose_rows
 from dvrk_kinematics.simulation.arm_control import Mode, Space
 from dvrk_kinematics.simulation.arm_joint import JointCommands
+from dvrk_kinematics.simulation.arm_readings import IDENTITY
 from dvrk_kinematics.simulation.manipulator import Inverse, spatial_jacobian
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 
 __all__ = ["CartesianCommands"]
 
 _REFUSALS_PER_WARNING = 1000
+_FARTHEST_M = 1e4
 _SINGULAR = 1e-6
 """Singular values below this part of the largest take no part in a velocity feed-forward."""
 
 
 def usable_pose(T: Array | None) -> Array | None:
-    """A pose as a read-only copy; None if it is none."""
+    """A pose as a read-only copy; None if it is none, or beyond all reach of numbers."""
     if T is None:
         return None
     try:
-        return frozen(se3.check(T))
+        rows = pose_rows(T)
     except InvalidInput:
         return None
+    return frozen(rows) if all(abs(row[3]) <= _FARTHEST_M for row in rows) else None
 
 
 class CartesianCommands(JointCommands):
@@ -68,7 +72,7 @@ class CartesianCommands(JointCommands):
 
         The dVRK searches from where the arm is measured.
         """
-        local = T if self._base_is_identity else se3.inverse(self._base) @ T
+        local = T if self._base is IDENTITY else se3.inverse(self._base) @ T
         measured = self._q("measured")
         solved = self._manipulator.inverse(local, measured, measured)
         if solved.q is None:
@@ -79,10 +83,6 @@ class CartesianCommands(JointCommands):
         if solved.warning:
             self._report.warning(solved.warning)
         self._report.error(f"unable to solve inverse kinematics ({solved.reason})")
-
-    @property
-    def _base_is_identity(self) -> bool:
-        return bool(np.array_equal(self._base, np.eye(4)))
 
     def _driven_of(self, q: list[float]) -> list[float]:
         """Driven joints for those of the chain."""
@@ -222,5 +222,6 @@ class CartesianCommands(JointCommands):
             self._place_base(self._base, self._base_frame_id, False)
 
     def _place_base(self, pose: Array, frame_id: str, is_valid: bool) -> None:
-        self._base, self._base_frame_id, self._base_is_valid = pose, frame_id, is_valid
+        self._base = IDENTITY if np.array_equal(pose, IDENTITY) else pose
+        self._base_frame_id, self._base_is_valid = frame_id, is_valid
         self._forget()

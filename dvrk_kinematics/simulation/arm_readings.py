@@ -26,11 +26,12 @@ from dvrk_kinematics.simulation.readings import (
     PoseReading,
 )
 
-__all__ = ["ArmReadings", "read_only"]
+__all__ = ["IDENTITY", "ArmReadings", "read_only"]
 
 _Answer = TypeVar("_Answer")
 _EMPTY = frozen([])
-_IDENTITY = frozen(np.eye(4))
+IDENTITY = frozen(np.eye(4))
+"""The one array that stands for no base frame: it costs no product."""
 _NO_JOINTS = JointReading((), _EMPTY, _EMPTY, _EMPTY, False)
 
 
@@ -54,11 +55,11 @@ class ArmReadings(ArmControl):
         self._memo: dict[str, object] = {}
         self._local_frame = f"{spec.name}_base"
         self._base_frame_id = spec.base_frame_id or self._local_frame
-        self._base = _IDENTITY if spec.base_frame is None else frozen(spec.base_frame)
+        self._base = IDENTITY if spec.base_frame is None else frozen(spec.base_frame)
         self._base_is_valid = True
         self._last_setpoint_js = _NO_JOINTS
         self._last_names: tuple[str, ...] = ()
-        self._last_poses = {name: _IDENTITY for name in ("measured", "setpoint")}
+        self._last_poses = {name: IDENTITY for name in ("measured", "setpoint")}
         self._last_local_poses = dict(self._last_poses)
         self._last_gravity: Array | None = None
         self._commanded_effort: list[float] | None = None
@@ -211,7 +212,7 @@ class ArmReadings(ArmControl):
 
     def _pose(self, name: str) -> Array:
         local = self._local_pose(name)
-        if self._base is _IDENTITY:
+        if self._base is IDENTITY:
             return local
         return self._once(name, lambda: read_only(self._base @ local))
 

@@ -93,7 +93,10 @@ class PsmManipulator:
             J = spatial_jacobian(self._arm.jacobian(q), C[:3, 3])
             turn = 0.5 * np.cross(C[:3, :3], T[:3, :3], axis=0).sum(axis=1)
             error = np.concatenate([T[:3, 3] - C[:3, 3], turn])
-            dq = J.T @ np.linalg.solve(J @ J.T + _DAMPING * np.eye(6), error)
+            try:
+                dq = J.T @ np.linalg.solve(J @ J.T + _DAMPING * np.eye(6), error)
+            except np.linalg.LinAlgError:
+                return None
             q = q + dq
             if not np.isfinite(q).all():
                 return None

@@ -201,3 +201,25 @@ def test_inverse_kinematics_is_not_clipped(psm):
     answer = psm.arm.inverse_kinematics(T, HOME)
     assert answer.result
     assert answer.jp[2] == pytest.approx(0.3565)
+
+
+@pytest.mark.parametrize("far", (1e3, 1e6, 1e12, 1e160, 1e300))
+@pytest.mark.parametrize("command", ("servo_cp", "move_cp", "set_base_frame"))
+def test_poses_beyond_all_reach_do_no_harm(psm, command, far):
+    goal = psm.arm.setpoint_cp.T.copy()
+    goal[0, 3] = far
+    arguments = (goal, "far") if command == "set_base_frame" else (goal,)
+    psm.do(command, *arguments, seconds=1.0)
+    assert np.isfinite(psm.arm.setpoint_js.position).all()
+    assert np.isfinite(psm.arm.measured_cp.T).all()
+    assert np.isfinite(psm.arm.inverse_kinematics(goal, HOME).jp).all()
+
+
+def test_poses_beyond_all_reach_do_no_harm_to_an_ecm(ecm):
+    for far in (1e3, 1e12, 1e300):
+        goal = ecm.arm.setpoint_cp.T.copy()
+        goal[0, 3] = far
+        for command in ("servo_cp", "move_cp"):
+            ecm.do(command, goal)
+        assert not ecm.arm.inverse_kinematics(goal, [0.0, 0.0, 0.12, 0.0]).result
+    assert ecm.arm.operating_state == ("ENABLED", True, False)
