@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--output", type=Path, default=Path("docs/images"), help="folder (default: %(default)s)"
     )
-    parser.add_argument("--width", type=int, default=1080, help="pixels (default: %(default)s)")
-    parser.add_argument("--height", type=int, default=810, help="pixels (default: %(default)s)")
+    parser.add_argument("--width", type=int, default=1000, help="pixels (default: %(default)s)")
+    parser.add_argument("--height", type=int, default=750, help="pixels (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         for name in options.picture or SCENES:

@@ -28,7 +28,6 @@ class Scene:
         joints: Positions of joints (rad, m) by name; 0 for the others.
         angle: Vertical opening of the camera (deg).
         floor: Height of the floor (m), None for a picture without.
-        arguments: Arguments of the xacro file.
         posed: Adds joint positions that depend on the description.
     """
 
@@ -38,12 +37,11 @@ class Scene:
     joints: Mapping[str, float] = field(default_factory=dict)
     angle: float = 28.0
     floor: float | None = None
-    arguments: Mapping[str, str] = field(default_factory=dict)
     posed: Callable[[str], Mapping[str, float]] | None = None
 
     def text(self) -> str:
         """The URDF."""
-        return expand(self.description, **self.arguments)
+        return expand(self.description)
 
     def positions(self, text: str) -> dict[str, float]:
         """Joint positions (rad, m) by name, those that follow from the description included."""
@@ -58,18 +56,17 @@ def _rows(prefix: str, names: str, values: list[float]) -> dict[str, float]:
 _PSM_JOINTS = "yaw pitch insertion roll wrist_pitch wrist_yaw jaw"
 _SUJ_JOINTS = "J0 J1 J2 J3 J4 J5"
 
-# Setup joints as in the controller's simulation (suj-simulated.json), arms half inserted.
+# Arms spread as before an operation: PSM2 mirrors PSM1, PSM3 reaches in from the side.
 _CART = {
-    **_rows("SUJ_ECM_", "J0 J1 J2 J3", [0.6647, 0.5782, -1.2662, 3.7818]),
-    **_rows("SUJ_PSM1_", _SUJ_JOINTS, [0.0007, -0.5892, -0.8590, -0.6241, -0.2479, -0.4422]),
-    **_rows("SUJ_PSM2_", _SUJ_JOINTS, [0.0628, 0.0913, 1.9073, -0.1297, 0.4351, 0.0353]),
-    **_rows("SUJ_PSM3_", _SUJ_JOINTS, [-0.0261, -1.5892, 1.3076, 0.6994, 0.1361, 0.3359]),
+    **_rows("SUJ_ECM_", "J0 J1 J2 J3", [0.62, 0.6, -1.2, 3.7416]),
+    **_rows("SUJ_PSM1_", _SUJ_JOINTS, [0.10, 0.3, -2.0, -0.1, 0.0, 0.25]),
+    **_rows("SUJ_PSM2_", _SUJ_JOINTS, [0.10, -0.3, 2.0, 0.1, 0.0, -0.25]),
+    **_rows("SUJ_PSM3_", _SUJ_JOINTS, [0.0, -2.1, 1.5, 0.75, 0.0, 0.35]),
     **_rows("PSM1_", _PSM_JOINTS, [0.15, -0.1, 0.11, 0.0, 0.3, 0.2, 0.4]),
-    **_rows("PSM2_", _PSM_JOINTS, [-0.2, 0.1, 0.12, 0.0, 0.3, -0.2, 0.4]),
-    **_rows("PSM3_", _PSM_JOINTS, [-0.1, 0.1, 0.10, 0.0, 0.2, 0.0, 0.3]),
-    **_rows("ECM_", "yaw pitch insertion roll", [0.05, 0.0, 0.09, 0.0]),
+    **_rows("PSM2_", _PSM_JOINTS, [-0.15, -0.1, 0.11, 0.0, 0.3, -0.2, 0.4]),
+    **_rows("PSM3_", _PSM_JOINTS, [-0.1, 0.2, 0.10, 0.0, 0.2, 0.0, 0.3]),
+    **_rows("ECM_", "yaw pitch insertion roll", [0.0, 0.0, 0.09, 0.0]),
 }
-
 
 # How far the wrists bend from the straight line through the port (rad), so that they can be seen.
 _BENDS = {
@@ -119,10 +116,10 @@ SCENES: dict[str, Scene] = {
     ),
     "psm_wrist": Scene(
         "psm",
-        eye=(0.05, 0.13, -0.085),
+        eye=(0.14, 0.0, -0.085),
         target=(0.0, 0.002, -0.111),
-        joints=_rows("", _PSM_JOINTS, [0.0, 0.0, 0.12, 0.0, 0.3, 0.4, 0.9]),
-        angle=18.0,
+        joints=_rows("", _PSM_JOINTS, [0.0, 0.0, 0.12, -1.25, 0.3, 0.4, 0.9]),
+        angle=16.0,
     ),
     "ecm": Scene(
         "ecm",
@@ -133,8 +130,8 @@ SCENES: dict[str, Scene] = {
     ),
     "cart": Scene(
         "patient_cart",
-        eye=(-2.4, 4.4, 2.1),
-        target=(0.0, 0.33, 0.78),
+        eye=(1.5, 4.7, 2.0),
+        target=(0.08, 0.33, 0.77),
         joints=_CART,
         floor=-0.167458,
         angle=26.0,

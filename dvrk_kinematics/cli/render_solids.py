@@ -65,9 +65,8 @@ def draw(
     plotter.enable_anti_aliasing("ssaa")
     pixels = plotter.screenshot(return_img=True)
     plotter.close()
-    # A palette makes the file a third of the size, and nobody sees it.
     image = importlib.import_module("PIL.Image")
-    image.fromarray(pixels).quantize(256, dither=0).save(file, optimize=True)
+    image.fromarray(pixels).save(file, optimize=True)
 
 
 def _pyvista() -> Any:

@@ -1,0 +1,161 @@
+"""Any URDF becomes a tree of links: mimics followed, signs and root as told."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from dvrk_kinematics.errors import InvalidInput, MissingExtra, ModelError, UnknownName
+from dvrk_kinematics.geometry import se3, so3
+from dvrk_kinematics.kinematics.tree import LinkTree
+from dvrk_kinematics.models.schema import JointKind
+from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
+
+LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
+
+
+def _joint(name: str, parent: str, child: str, inside: str = "", kind: str = "revolute") -> str:
+    limit = LIMIT if kind in ("revolute", "prismatic") and "<limit" not in inside else ""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f"{limit}{inside}</joint>"
+    )
+
+
+def _robot(*joints: str, links: str = "a b c d") -> str:
+    bodies = "".join(f'<link name="{name}"/>' for name in links.split())
+    return f'<robot name="r">{bodies}{"".join(joints)}</robot>'
+
+
+def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:
+    q = np.array([positions.get(name, 0.0) for name in urdf.joint_names])
+    return LinkTree(urdf.links, urdf.joint_names).frames(q)
+
+
+def test_a_mimic_of_a_mimic_is_followed_to_the_joint_that_moves() -> None:
+    urdf = parse_urdf(
+        _robot(
+            # Listed before what they follow: order does not matter.
+            _joint("j3", "b", "d", '<mimic joint="j2" multiplier="3" offset="0.5"/>'),
+            _joint("j2", "b", "c", '<mimic joint="j1" multiplier="-2" offset="0.1"/>'),
+            _joint("j1", "a", "b", '<axis xyz="0 0 1"/>'),
+        )
+    )
+    assert urdf.joint_names == ("j1",)
+    links = {link.name: link for link in urdf.links}
+    assert (links["c"].joint, links["c"].multiplier, links["c"].offset) == ("j1", -2.0, 0.1)
+    assert links["d"].joint == "j1" and links["d"].multiplier == -6.0
+    assert links["d"].offset == pytest.approx(0.8)
+    found = _frames(urdf, j1=0.4)
+    R = so3.rot_z(0.4) @ so3.rot_x(-6.0 * 0.4 + 0.8)
+    assert np.allclose(found["d"][:3, :3], R, atol=1e-15)
+
+
+def test_a_prismatic_mimic_slides_along_its_own_axis() -> None:
+    mimic = '<axis xyz="0 -1 0"/><mimic joint="lift" multiplier="0.5" offset="0.02"/>'
+    urdf = parse_urdf(
+        _robot(
+            _joint("lift", "a", "b", '<axis xyz="0 0 1"/>', "prismatic"),
+            _joint("weight", "a", "c", mimic, "prismatic"),
+            links="a b c",
+        )
+    )
+    assert np.allclose(_frames(urdf, lift=0.3)["c"][:3, 3], [0.0, -0.17, 0.0])
+    assert np.allclose(_frames(urdf, lift=0.3)["c"][:3, :3], np.eye(3), atol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, -1), (0.6, 0.0, 0.8)])
+def test_a_joint_turns_about_any_axis(axis: tuple[float, float, float]) -> None:
+    text = " ".join(map(str, axis))
+    origin = '<origin xyz="1 2 3" rpy="0.1 -0.7 0.4"/>'
+    urdf = parse_urdf(_robot(_joint("j", "a", "b", f'<axis xyz="{text}"/>{origin}'), links="a b"))
+    R = so3.rot_z(0.4) @ so3.rot_y(-0.7) @ so3.rot_x(0.1) @ so3.exp(0.8 * np.array(axis))
+    expected = se3.make(R, [1.0, 2.0, 3.0])
+    assert np.allclose(_frames(urdf, j=0.8)["b"], expected, atol=1e-15)
+
+
+def test_the_axis_is_x_if_none_is_given() -> None:
+    urdf = parse_urdf(_robot(_joint("j", "a", "b"), links="a b"))
+    assert np.allclose(_frames(urdf, j=0.3)["b"][:3, :3], so3.rot_x(0.3), atol=1e-15)
+
+
+def test_kinds_and_limits_are_read() -> None:
+    urdf = parse_urdf(
+        _robot(
+            _joint("j1", "a", "b"),
+            _joint("j2", "b", "c", kind="continuous"),
+            _joint("f", "c", "d", kind="fixed"),
+        )
+    )
+    first, second = urdf.joints
+    assert (first.lower, first.upper, first.velocity, first.effort) == (-1.0, 2.0, 3.0, 4.0)
+    assert second.kind is JointKind.REVOLUTE and second.upper == np.inf
+    assert urdf.links[-1].kind is JointKind.FIXED and urdf.links[-1].joint is None
+
+
+def test_signs_turn_joints_their_limits_and_their_mimics() -> None:
+    text = _robot(
+        _joint("j1", "a", "b", '<axis xyz="0 0 1"/>'),
+        _joint("j2", "a", "c", '<axis xyz="0 0 1"/><mimic joint="j1" offset="0.2"/>'),
+        links="a b c",
+    )
+    urdf = parse_urdf(text, signs={"j1": -1})
+    assert (urdf.joints[0].lower, urdf.joints[0].upper) == (-2.0, 1.0)
+    found = _frames(urdf, j1=0.5)
+    assert np.allclose(found["b"][:3, :3], so3.rot_z(-0.5))
+    assert np.allclose(found["c"][:3, :3], so3.rot_z(-0.5 + 0.2))
+    with pytest.raises(UnknownName, match="valid: j1"):
+        parse_urdf(text, signs={"j2": -1})
+    with pytest.raises(InvalidInput, match="j1 must be 1 or -1, is 2"):
+        parse_urdf(text, signs={"j1": 2})
+
+
+def test_poses_are_counted_from_any_link_that_stands_still() -> None:
+    text = _robot(
+        _joint("f1", "a", "b", '<origin xyz="0 0 1"/>', "fixed"),
+        _joint("f2", "a", "c", '<origin xyz="2 0 0" rpy="0 0 1.5"/>', "fixed"),
+        _joint("j", "c", "d"),
+    )
+    T_root = se3.make(so3.rot_z(0.3), [0.1, 0.2, 0.3])
+    found = _frames(parse_urdf(text, root="c", T_root=T_root), j=0.4)
+    assert np.allclose(found["c"], T_root, atol=1e-15)
+    plain = _frames(parse_urdf(text), j=0.4)
+    expected = T_root @ se3.inverse(plain["c"]) @ plain["b"]
+    assert np.allclose(found["b"], expected, atol=1e-15)
+    with pytest.raises(ModelError, match="cannot be the root: d moves"):
+        parse_urdf(text, root="d")
+    with pytest.raises(UnknownName, match="valid: a, b, c, d"):
+        parse_urdf(text, root="x")
+    with pytest.raises(InvalidInput, match="T_root"):
+        parse_urdf(text, T_root=2.0 * np.eye(4))
+
+
+def test_masses_come_along() -> None:
+    body = (
+        '<link name="b"><inertial><origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/>'
+        '<mass value="2"/><inertia ixx="1" iyy="2" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'
+        "</link>"
+    )
+    text = _robot(_joint("j", "a", "b"), links="a").replace("<joint", f"{body}<joint", 1)
+    inertial = parse_urdf(text).links[1].inertial
+    assert inertial is not None and inertial.mass == 2.0
+    assert np.allclose(np.diag(inertial.inertia), [2.0, 1.0, 3.0])
+
+
+def test_declared_encodings_and_foreign_tags_are_no_obstacle(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    text = _robot(_joint("j1", "a", "b"), "<ros2_control name='x'/>", "<gazebo/>", links="a b")
+    urdf = parse_urdf(f'<?xml version="1.0" encoding="utf-8"?>{text}')
+    assert urdf.joint_names == ("j1",)
+    assert capfd.readouterr().err == ""
+
+
+def test_without_the_parser_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "urdf_parser_py", None)
+    with pytest.raises(MissingExtra, match="install urdfdom-py"):
+        parse_urdf(_robot(_joint("j1", "a", "b"), links="a b"))
