@@ -8,6 +8,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from dvrk_kinematics.simulation import ArmSpec, ToolDetection
+from dvrk_kinematics.simulation.operating_state import COMMANDS
+
 SESSIONS = ("s1b", "s2", "s4", "s5")
 
 # Stopped in flight: where exactly depends on how fast the real machine's clock cycles were.
@@ -101,3 +104,70 @@ def test_every_text_of_the_sessions_is_among_the_recorded_ones(played, truth_tex
                     general = re.sub(r"\(\d+ errors\)", "(N errors)", text)
                     excused = "expected 6 values" in text or "set_reference_arm" in text
                     assert general in known[topic] or excused, text
+
+
+# Said about NaN set-points and about a size that never reaches the PID here: see the deviations.
+NEVER_SAID = ("Division by quasi zero", "PID::servo_jp: size mismatch")
+REFUSED = {
+    "servo_jp": ([0.0] * 6,),
+    "servo_jr": ([0.0] * 6,),
+    "servo_jf": ([0.0] * 6,),
+    "servo_cp": (None,),
+    "servo_cs": (None,),
+    "move_jp": ([0.0] * 6,),
+    "move_jr": ([0.0] * 6,),
+    "move_cp": (None,),
+    "body_servo_cf": ([0.0] * 6,),
+    "jaw_servo_jp": ([0.0],),
+    "jaw_move_jp": ([0.0],),
+    "hold": (),
+    "free": (),
+}
+
+
+def test_every_recorded_text_can_be_heard(played, truth_texts, robot):
+    heard = set()
+
+    def listen(machine):
+        heard.update(text for _, text in machine.told())
+
+    for session in SESSIONS:
+        for item in played(session):
+            heard.update(text for texts in item.events.values() for text in texts)
+    for command, arguments in REFUSED.items():
+        machine = robot(ArmSpec("PSM1"))
+        for _ in range(3):
+            machine.run(2.1)
+            getattr(machine.arm, command)(*arguments)
+        listen(machine)
+    machine = robot(ArmSpec("PSM1"))
+    for bring in ((), ("enable",), ("home",), ("fault",)):
+        for word in bring:
+            if word == "fault":
+                machine.arm.servo_jp([1.0, 0.0, 0.12, 0.0, 0.0, 0.0])
+            else:
+                machine.arm.state_command(word)
+            machine.run(4.0)
+        for word in (*COMMANDS[2:4], "home", "", "ENABLE", "badN", "bogus", "foo"):
+            if bring and word in ("pause", "home") and bring != ("fault",):
+                continue
+            machine.arm.state_command(word)
+        listen(machine)
+    machine = robot(ArmSpec("PSM1", tool_detection=ToolDetection.MANUAL)).home()
+    machine.arm.set_tool_type("LARGE_NEEDLE_DRIVER:400006")
+    machine.run(0.1)
+    machine.arm.set_tool_type("5MM_NEEDLE_DRIVER:400117")
+    listen(machine)
+    machine = robot(ArmSpec("PSM1", tool_detection=ToolDetection.MANUAL))
+    for word in ("enable", "home"):
+        machine.arm.state_command(word)
+        machine.run(4.0)
+    listen(machine)
+    general = {re.sub(r"\(\d+ errors\)", "(N errors)", str(text)) for text in heard}
+    missing = [
+        text
+        for texts in truth_texts.values()
+        for text in texts
+        if text not in general and not any(part in text for part in NEVER_SAID)
+    ]
+    assert missing == []
