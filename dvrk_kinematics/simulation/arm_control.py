@@ -37,6 +37,9 @@ class Mode(str, Enum):
     EFFORT = "EFFORT_MODE"
 
 
+_MOVING = frozenset({SubState.HOMING, SubState.HOMED})
+"""Where set-points move."""
+
 _WATCHED = frozenset(
     {
         SubState.HOMING,
@@ -179,14 +182,15 @@ class ArmControl(ArmState):
         """One control cycle. ``SimulatedSystem.step`` calls it for every arm.
 
         Args:
-            now_ns: A monotonic time (ns).
+            now_ns: A monotonic time (ns); one that is behind the last counts as the last.
         """
         now = now_ns * 1e-9
-        before = min(self._now_s, now) if self._is_running else now
-        self._is_running = True
-        self._now_s = before
+        if not self._is_running:
+            self._is_running, self._now_s = True, now
+        before = self._now_s
+        now = max(now, before)
         self._transition()
-        moving = self._move is not None
+        moving = self._move is not None and self._states.sub_state in _MOVING
         cycles = max(1, int((now - before) / _CYCLE_S - 1e-6) + 1) if moving else 1
         for cycle in range(1, cycles + 1):
             self._now_s = now if cycle == cycles else before + (now - before) * cycle / cycles

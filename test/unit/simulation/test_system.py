@@ -198,9 +198,13 @@ def test_hours_pass_in_seconds(cart):
     )
 
 
-def test_time_that_steps_back_moves_nothing(psm):
+@pytest.mark.parametrize("back_s", (0.2, 1.0e4))
+def test_time_that_steps_back_stands_still(psm, back_s):
+    psm.run(1.0)
     psm.do("move_jp", [0.5, 0.0, 0.12, 0.0, 0.0, 0.0], seconds=0.3)
     before = psm.arm.setpoint_js.position[0]
-    psm.system.step(psm.now_ns - 200_000_000)
-    assert abs(psm.arm.setpoint_js.position[0] - before) < 0.2
+    psm.system.step(max(0, psm.now_ns - round(back_s * 1e9)))
+    assert psm.arm.setpoint_js.position[0] == before
+    psm.run(2.0)
     assert psm.told("error") == []
+    assert psm.arm.setpoint_js.position[0] == pytest.approx(0.5)

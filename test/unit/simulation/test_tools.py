@@ -264,3 +264,9 @@ def test_a_tool_told_before_homing_is_there_after_it(manual):
     manual.home()
     assert manual.arm.joint_names == NAMES
     assert manual.arm.measured_cp.is_valid
+
+
+def test_the_coupling_of_400006():
+    """As actuator_to_joint_position answered for half a radian on each disc."""
+    joints = load_tool("400006", "Classic").to_joints @ np.array([0, 0, 0, 0.5, 0.5, 0.5, 0.5])
+    np.testing.assert_allclose(joints[3:], [-0.7816, 0.5093, 0.1936, 0.0], atol=1e-9)
