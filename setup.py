@@ -33,5 +33,8 @@ setup(
     ],
     install_requires=["setuptools", "numpy", "scipy", "PyYAML"],
     python_requires=">=3.10",
+    entry_points={
+        "console_scripts": ["arm_simulator = dvrk_kinematics.ros.arm_simulator:main"],
+    },
     zip_safe=False,
 )
