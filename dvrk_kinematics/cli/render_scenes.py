@@ -103,14 +103,14 @@ SCENES: dict[str, Scene] = {
     "psm": Scene(
         "psm",
         eye=(1.45, 0.95, 0.62),
-        target=(0.0, -0.375, 0.115),
+        target=(0.0, -0.375, 0.175),
         joints=_rows("", _PSM_JOINTS, [0.0, 0.0, 0.12, 0.0, 0.0, 0.0, 0.3]),
-        angle=22.5,
+        angle=24.0,
     ),
     "psm_pitched": Scene(
         "psm",
         eye=(1.45, 0.95, 0.62),
-        target=(0.0, -0.345, 0.115),
+        target=(0.0, -0.345, 0.075),
         joints=_rows("", _PSM_JOINTS, [0.45, -0.6, 0.2, 0.4, 0.5, 0.4, 0.8]),
         angle=24.0,
     ),
@@ -139,8 +139,8 @@ SCENES: dict[str, Scene] = {
     "torso": Scene(
         "torso_scene",
         eye=(1.75, -1.55, 1.45),
-        target=(0.05, -0.02, 0.14),
+        target=(0.0, -0.10, 0.12),
         posed=_meeting,
-        angle=30.0,
+        angle=32.0,
     ),
 }

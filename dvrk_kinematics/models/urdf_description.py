@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
 from dvrk_kinematics.errors import MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.models import files
@@ -70,9 +71,11 @@ def expand(name: str | Path, **arguments: str) -> str:
     with _XACRO:
         try:
             document = xacro.process_file(str(path), mappings=arguments)
+        except ExpatError as error:
+            raise ModelError(str(path), f"is no XML: {error}") from error
         except xacro.XacroException as error:
             # What follows the first line is the expression, which tells a user nothing.
             reason = str(error).splitlines()[0].strip()
-            raise ModelError(path.name, reason) from error
+            raise ModelError(str(path), reason) from error
     text: str = document.toprettyxml(indent="  ")
     return text

@@ -143,6 +143,13 @@ def test_unknown_names_answer_with_the_valid_ones() -> None:
         expand(Path("nowhere.urdf.xacro"))
 
 
+def test_a_file_that_is_no_xml_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "broken.urdf.xacro"
+    file.write_text("<robot>")
+    with pytest.raises(ModelError, match=r"broken\.urdf\.xacro: is no XML: no element found"):
+        expand(file)
+
+
 def test_without_xacro_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(MissingExtra, match="install xacro"):
