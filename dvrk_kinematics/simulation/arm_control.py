@@ -108,9 +108,13 @@ class ArmControl(ArmState):
         self._faults.clear_offsets()
 
     def _begin_homing(self) -> None:
+        goal = list(self._data.home)
+        if self._move is not None and self._move_is_told:
+            # A client that was quicker than homing: its goal replaces that of homing.
+            goal = self._move.goal
         self._switch(Space.JOINT, Mode.TRAJECTORY)
         self._move_at = (list(self._setpoint), [0.0] * len(self._setpoint))
-        self._plan(list(self._data.home))
+        self._plan(goal)
 
     def _place(self, joints: list[float]) -> None:
         """Puts the joints somewhere at rest."""

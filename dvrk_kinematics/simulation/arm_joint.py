@@ -14,6 +14,8 @@ __all__ = ["JointCommands"]
 
 _TAKES_COMMANDS = frozenset(
     {
+        SubState.CALIBRATING_ENCODERS_FROM_POTS,
+        SubState.ENCODERS_BIASED,
         SubState.HOMING,
         SubState.HOMED,
         SubState.ENGAGING_ADAPTER,
@@ -21,7 +23,9 @@ _TAKES_COMMANDS = frozenset(
         SubState.TOOL_ENGAGED,
     }
 )
-"""Where motion is accepted. Homing is among them: a command then replaces the homing goal."""
+"""Where motion is accepted, if joints are known. Homing is among them: a command then replaces the
+homing goal. So is the moment before, when is_homed and not is_busy are already true: there clients
+that wait for both send their first command."""
 
 _FARTHEST = 1e3
 """Relative goals are not clipped to limits; beyond this (rad, m) they mean the same."""

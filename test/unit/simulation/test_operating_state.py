@@ -301,3 +301,27 @@ def test_homing_can_be_left(robot, word):
             machine.do("state_command", again, seconds=3.0)
     assert machine.arm.operating_state == ("ENABLED", True, False)
     assert machine.arm.measured_js.position == pytest.approx(HOME)
+
+
+@pytest.mark.parametrize("name", ("PSM1", "ECM"))
+@pytest.mark.parametrize("times", (1, 2))
+def test_a_client_that_moves_as_soon_as_the_arm_says_homed_and_idle(robot, name, times):
+    """X5: the official client does; it is neither refused nor left busy."""
+    machine = robot(ArmSpec(name))
+    for _ in range(times):
+        for word in ("disable", "enable"):
+            machine.do("state_command", word)
+        machine.arm.take_events()
+        machine.arm.state_command("home")
+        for _ in range(100):
+            machine.run(0.005)
+            if machine.arm.operating_state.is_homed and not machine.arm.operating_state.is_busy:
+                break
+        assert (
+            machine.texts("warning", "move_jp", [0.1, 0.1, 0.1, 0.1, 0.1, 0.1], seconds=5.0) == []
+        )
+        assert machine.arm.operating_state == ("ENABLED", True, False)
+    # A PSM whose tool is not engaged yet has seven joints, so that six are too few.
+    expected = 0.1 if name == "ECM" or times == 2 else 0.0
+    assert machine.arm.measured_js.position[0] == pytest.approx(expected)
+    assert machine.texts("goal_reached", "move_jp", HOME, seconds=3.0) == ["True"]
