@@ -152,12 +152,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "the same search, whose branch can differ",
     ),
     Deviation(
-        "size_mismatch",
-        "not known: seen once, its command was not recorded",
-        "error: received [PSM1_PID::servo_jp: size mismatch (check cisstLog)]",
-        "never said; joint vectors are made to fit before they reach the PID",
-    ),
-    Deviation(
         "joints_jump",
         "enable after disable",
         "in its own simulation joints jump to zero; on hardware they stay",
