@@ -106,7 +106,7 @@ def test_every_text_of_the_sessions_is_among_the_recorded_ones(played, truth_tex
                     assert general in known[topic] or excused, text
 
 
-# NaN set-points are a deviation. What led to the other was not recorded; sizes are made to fit here.
+# NaN set-points are a deviation. What led to the other was not recorded; sizes fit here.
 NEVER_SAID = ("Division by quasi zero", "PID::servo_jp: size mismatch")
 REFUSED = {
     "servo_jp": ([0.0] * 6,),
