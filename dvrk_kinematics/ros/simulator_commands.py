@@ -68,12 +68,10 @@ class CommandQueue:
             )
             self._group.subscribe(kind, namespace + topic.name, _reader_qos(topic), command)
 
-    def act(self) -> int:
-        """Act on all that has arrived; tells how many there were."""
-        arrived = self._group.take_all()
-        for _, data, command in arrived:
+    def act(self) -> None:
+        """Act on all that has arrived."""
+        for _, data, command in self._group.take_all():
             command.act(*command.read(deserialize_message(data, command.message)))
-        return len(arrived)
 
     def close(self) -> None:
         """Hear nothing any more."""

@@ -8,9 +8,28 @@ from types import TracebackType
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.task import Future
 
 __all__ = ["SpinningNode"]
+
+
+class _Stop:
+    """What the executor asks whether to go on.
+
+    It stands for a Future. A real one gets a further callback in every round of the executor and
+    keeps them all, so that a node that spins for days grows without end.
+    """
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+    def add_done_callback(self, _: Callable[..., None]) -> None:
+        """Whoever sets it wakes the executor itself."""
+
+    def done(self) -> bool:
+        return self.is_set
+
+    def cancelled(self) -> bool:
+        return False
 
 
 class SpinningNode:
@@ -31,7 +50,7 @@ class SpinningNode:
         self._on_end = on_end
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(node)
-        self._stop: Future = Future()
+        self._stop = _Stop()
         self._thread = threading.Thread(target=self._spin, name="executor", daemon=True)
 
     def __enter__(self) -> SpinningNode:
@@ -45,7 +64,8 @@ class SpinningNode:
         trace: TracebackType | None,
     ) -> None:
         # Joined before anything is destroyed: a process that leaves while a thread spins aborts.
-        self._stop.set_result(None)
+        self._stop.is_set = True
+        self._executor.wake()
         self._thread.join()
         self._executor.shutdown()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -24,6 +26,20 @@ def test_many_calls_are_all_answered(spinning: Callable[..., Node]) -> None:
     server.create_service(Trigger, "go", lambda _, r: setattr(r, "success", True) or r)
     service = client.create_client(Trigger, "go")
     assert all(call(service, Trigger.Request(), TIMEOUT_S).success for _ in range(200))
+
+
+def test_spinning_for_long_keeps_nothing_of_each_round(spinning: Callable[..., Node]) -> None:
+    server, client = spinning("server"), spinning("client")
+    server.create_service(Trigger, "go", lambda _, r: r)
+    service = client.create_client(Trigger, "go")
+
+    def functions_after(calls: int) -> int:
+        for _ in range(calls):
+            call(service, Trigger.Request(), TIMEOUT_S)
+        gc.collect()
+        return sum(isinstance(thing, FunctionType) for thing in gc.get_objects())
+
+    assert functions_after(20) + 20 > functions_after(200)
 
 
 def test_a_missing_service_is_named(spinning: Callable[..., Node]) -> None:
