@@ -223,3 +223,11 @@ def test_poses_beyond_all_reach_do_no_harm_to_an_ecm(ecm):
             ecm.do(command, goal)
         assert not ecm.arm.inverse_kinematics(goal, [0.0, 0.0, 0.12, 0.0]).result
     assert ecm.arm.operating_state == ("ENABLED", True, False)
+
+
+def test_wrenches_that_cannot_be(psm):
+    warning = "PSM1: body_servo_cf, expected 6 values but received 2"
+    assert psm.do("body_servo_cf", [0.0, 0.0]) == [("warning", warning)]
+    psm.do("move_jp", [0.0, 0.0, 0.03, 0.0, 0.0, 0.0], seconds=3.0)
+    assert psm.do("body_servo_cf", [0.0] * 6) == [("warning", f"PSM1: {CANNULA}")]
+    assert psm.do("jaw_servo_jf", [0.1]) == []

@@ -120,3 +120,12 @@ def test_the_insertion_is_kept_at_40_mm(ecm):
     goal[:3, 3] = [0.0, 0.0, -0.02]
     assert ("goal_reached", "True") in ecm.do("move_cp", goal, seconds=4.0)
     assert ecm.arm.setpoint_js.position[2] == pytest.approx(0.04)
+
+
+def test_a_joint_beyond_its_limit_is_named(ecm):
+    goal = ecm.arm.setpoint_cp.T.copy()
+    goal[:3, 3] = [0.0, 0.15, -0.05]
+    assert ecm.texts("error", "servo_cp", goal) == [
+        "ECM: unable to solve inverse kinematics "
+        "(robManipulator: position clamped to lower joint limit 1)"
+    ]

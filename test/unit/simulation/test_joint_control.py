@@ -226,3 +226,16 @@ def test_a_servo_lag_is_followed_and_felt(robot):
     machine.arm.servo_jp(moved(0, 0.6))
     machine.run(0.005)
     assert machine.texts("error", "servo_jp", moved(0, 0.85)) != []
+
+
+@pytest.mark.parametrize("bad", (float("nan"), float("inf")))
+def test_a_velocity_that_is_no_number_drops_the_message(psm, bad):
+    assert psm.do("servo_jp", moved(0, 0.1), [bad] + [0.0] * 5) == [
+        ("warning", "PSM1: servo_jp, received values that are not numbers")
+    ]
+    np.testing.assert_allclose(psm.arm.setpoint_js.position, HOME, atol=1e-12)
+
+
+def test_another_tool_ends_a_move(psm):
+    psm.do("move_jp", moved(0, 0.6), seconds=0.4)
+    assert ("goal_reached", "False") in psm.do("set_tool_type", "CADIERE_FORCEPS:400049")

@@ -275,14 +275,31 @@ def test_power_loss_is_a_fault(psm):
     assert psm.arm.operating_state == ("ENABLED", True, False)
 
 
-def test_a_servo_step_in_homing_faults(psm):
-    """X26."""
+@pytest.fixture
+def homing(psm):
+    """PSM1 on its way back to the home position, at about 0.48 rad of yaw."""
+    psm.do("move_jp", [0.5, *HOME[1:]], seconds=2.0)
     for word in ("disable", "enable"):
         psm.do("state_command", word)
-    psm.do("state_command", "home", seconds=0.03)
-    errors = psm.texts("error", "servo_jp", [1.0, *HOME[1:]])
+    psm.do("state_command", "home", seconds=0.2)
+    assert psm.arm.operating_state == ("ENABLED", True, True)
+    return psm
+
+
+def test_a_servo_step_in_homing_faults(homing):
+    """X26."""
+    errors = homing.texts("error", "servo_jp", [-0.2, *HOME[1:]])
     assert len(errors) == 1
-    assert psm.arm.operating_state.state == "FAULT"
+    assert homing.arm.operating_state.state == "FAULT"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"), (("servo_jp", ([0.4, *HOME[1:]],)), ("hold", ()), ("free", ()))
+)
+def test_homing_goes_on_after_other_commands(homing, command, arguments):
+    assert homing.texts("error", command, *arguments, seconds=3.0) == []
+    assert homing.arm.operating_state == ("ENABLED", True, False)
+    assert homing.arm.measured_js.position == pytest.approx(HOME)
 
 
 @pytest.mark.parametrize("word", ("disable", "pause"))

@@ -75,3 +75,12 @@ def test_a_joint_that_is_too_fast_brakes_to_its_limit():
     assert rates[0] == 1.0
     assert np.median(rates) == 0.3 or abs(np.median(rates) - 0.3) < 1e-9
     assert (np.diff(rates) <= 1e-12).all()
+
+
+def test_joints_in_one_direction_that_cannot_move_in_phase_only_arrive_together():
+    """The first is slow because of its speed, the second would need too much acceleration."""
+    move = JointTrajectory([0.0, 0.0], [0.0, 0.0], [2.0, 2.0], [0.5, 5.0], [5.0, 1.0])
+    rates = np.array([move.at(float(t))[1] for t in np.linspace(0.0, move.duration, 4001)])
+    steps = np.abs(np.diff(rates, axis=0)) / (move.duration / 4000)
+    assert steps.max(axis=0)[1] <= 1.0 + 1e-6
+    assert move.at(move.duration)[0] == [2.0, 2.0]
