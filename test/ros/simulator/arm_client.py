@@ -25,6 +25,7 @@ from dvrk_kinematics.ros.stamps import stamp_to_ns
 TIMEOUT_S = 30.0
 _QUIET_S = 0.3
 _CLIENT_QOS = QoSProfile(depth=10)
+_DURABLE_QOS = QoSProfile(depth=200, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 _LATCHED_QOS = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -54,7 +55,7 @@ class ArmClient:
         self._changed = threading.Condition()
         self.start = f"{namespace}{namespace_of(self.kind, arm)}"
         self._node = node
-        self._qos = _LATCHED_QOS if durable else _CLIENT_QOS
+        self._qos = _DURABLE_QOS if durable else _CLIENT_QOS
         self._publishers: dict[str, Any] = {}
         self._subscriptions: dict[str, Any] = {}
 

@@ -174,6 +174,21 @@ def test_a_stalled_joint_makes_the_servo_give_up(faulty: ArmClient, node: Node) 
     faulty.home()
 
 
+def test_a_tool_can_be_taken_off_and_put_back(faulty: ArmClient, node: Node) -> None:
+    faulty.hear("tool_type")
+    assert inject(node, "tool_removed").success
+    faulty.wait("tool_type", lambda: [m.data for m in faulty.heard["tool_type"][-1:]] == [""])
+    assert inject(node, "clear").success
+    faulty.wait("tool_type", lambda: "400006" in faulty.heard["tool_type"][-1].data)
+
+
+def test_an_encoder_jumps(faulty: ArmClient, node: Node) -> None:
+    before = faulty.newest("measured_js").position[0]
+    assert inject(node, "encoder_jump").success
+    faulty.wait("measured_js", lambda: faulty.heard["measured_js"][-1].position[0] > before + 0.05)
+    assert inject(node, "clear").success
+
+
 def test_power_loss_is_a_fault(faulty: ArmClient, node: Node) -> None:
     assert inject(node, "power_loss").success
     faulty.wait("operating_state", lambda: faulty.state.state == "FAULT")
