@@ -231,3 +231,27 @@ def test_wrenches_that_cannot_be(psm):
     psm.do("move_jp", [0.0, 0.0, 0.03, 0.0, 0.0, 0.0], seconds=3.0)
     assert psm.do("body_servo_cf", [0.0] * 6) == [("warning", f"PSM1: {CANNULA}")]
     assert psm.do("jaw_servo_jf", [0.1]) == []
+
+
+def test_any_rigid_pose_gets_an_answer_in_bounded_time(psm, rng):
+    """Also those for which the dVRK's search does not end."""
+    for _ in range(60):
+        R, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        T = se3.make(R * np.sign(np.linalg.det(R)), rng.uniform(-0.2, 0.2, 3))
+        answer = psm.arm.inverse_kinematics(T, HOME)
+        assert answer.result and np.isfinite(answer.jp).all()
+
+
+def test_a_pose_for_which_the_search_does_not_end(psm):
+    T = np.array(
+        [
+            [-0.56240901, 0.04285293, -0.82574798, -0.06973981],
+            [-0.55836056, -0.75625397, 0.34104753, -0.07819788],
+            [-0.6098603, 0.65287331, 0.44925144, -0.08189959],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
+    answer = psm.arm.inverse_kinematics(T, HOME)
+    assert answer.result
+    arm = load_arm("PSM", instrument="400006")
+    np.testing.assert_allclose(arm.forward(answer.jp), T, atol=1e-6)
