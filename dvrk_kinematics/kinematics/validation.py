@@ -27,6 +27,9 @@ __all__ = [
 _TOL = so3.TOLERANCE
 _CHUNK = 8192
 _DOUBLE = np.dtype(np.float64)
+_FAR_M = 1e50
+_FAR_SQUARED = _FAR_M * _FAR_M
+"""Squares of distances beyond this run out of numbers."""
 _LAST_ROW = [0.0, 0.0, 0.0, 1.0]
 
 
@@ -89,13 +92,16 @@ def pose_rows(T: Any) -> list[list[float]]:
             and -_TOL < c * d - a * f - h < _TOL
             and -_TOL < a * e - b * d - i < _TOL
             and last == _LAST_ROW
-            and (x + y + z) * 0.0 == 0.0
+            and x * x + y * y + z * z < _FAR_SQUARED
         ):
             return rows
     array = se3.check(T)
     if array.ndim != 2:
         raise InvalidInput("T", f"needs shape (4, 4), got {array.shape}")
     rows = array.tolist()
+    if not sum(row[3] * row[3] for row in rows[:3]) < _FAR_SQUARED:
+        farthest = max(abs(row[3]) for row in rows[:3])
+        raise InvalidInput("T", f"is {farthest:.3g} m away, at most {_FAR_M:g} m can be computed")
     return rows
 
 
@@ -139,7 +145,7 @@ def _rigid(block: Array) -> npt.NDArray[np.bool_]:
     ):
         # np.maximum hands NaN on, and NaN is not below the tolerance.
         np.maximum(worst, np.abs(term), out=worst)
-    rigid: npt.NDArray[np.bool_] = (worst < _TOL) & np.isfinite(x + y + z)
+    rigid: npt.NDArray[np.bool_] = (worst < _TOL) & (x * x + y * y + z * z < _FAR_SQUARED)
     return rigid
 
 

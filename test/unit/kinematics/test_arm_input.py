@@ -36,6 +36,8 @@ MIRRORED = T @ np.diag([1.0, 1.0, -1.0, 1.0])
         (_changed(0, 3, -np.inf), "NaN or infinity"),
         (_changed(2, 2, T[2, 2] + 0.5), r"no rotation: \|R\^T R - I\| is \d"),
         (MIRRORED, "mirrored"),
+        (_changed(0, 3, 1e160), r"1e\+160 m away"),
+        (_changed(2, 3, -1e51), r"1e\+51 m away"),
         (_changed(3, 3, 2.0), "last row"),
         (_changed(3, 0, 1e-3), r"off \(0, 0, 0, 1\) by 0.001"),
         (np.eye(3), r"\(3, 3\)"),
@@ -85,6 +87,17 @@ def test_a_bad_seed_of_a_batch_is_refused(bad: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         PSM.inverse_batch(np.stack([T, T]), seed=bad)
     assert caught.value.argument == "seed"
+
+
+@pytest.mark.parametrize("name", ["PSM", "ECM"])
+def test_a_pose_at_the_end_of_the_universe_is_answered(name: str) -> None:
+    arm = load_arm(name)
+    far = np.stack([_changed(0, 3, distance) for distance in (1e3, 1e49, 1e160)])
+    status = arm.inverse_batch(far).status
+    assert IkStatus.OK not in status.tolist()
+    assert status[2] == IkStatus.INVALID_INPUT
+    for pose in far[:2]:
+        assert not arm.inverse(pose).ok
 
 
 def test_a_bad_row_of_a_batch_spoils_no_other() -> None:
