@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +15,8 @@ import numpy as np
 from bench.loop.load import Load, make_goal, open_load
 from bench.loop.ticks import TickFigures, sum_up
 from bench.machine import describe_machine
+from bench.processes import ROOT, processes
 
-ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / ".dvrk" / "bench" / "loop"
 ARMS = ["PSM1", "PSM2", "PSM3", "ECM", "MTMR"]
 
@@ -88,11 +85,15 @@ def measure(arrangement: Arrangement, goals: dict[int, Any], seconds: float) -> 
     """Run one arrangement through all its phases."""
     files = {"bare": OUTPUT / "bare.npy", "arm": OUTPUT / "arm.npy"}
     files |= {f"bridge{k}": OUTPUT / f"bridge{k}.npy" for k in range(len(arrangement.bridges))}
-    commands = [["bare", "--ticks", str(files["bare"])]]
+    commands = [["bench.loop.bare", "--ticks", str(files["bare"])]]
     edge = ["--edge", arrangement.edge]
-    commands += [["arm", "--ticks", str(files["arm"]), *edge, "--arms", *arrangement.arms]]
+    commands += [
+        ["bench.loop.arm", "--ticks", str(files["arm"]), *edge, "--arms", *arrangement.arms]
+    ]
     for k, arms in enumerate(arrangement.bridges):
-        commands += [["bridge", "--ticks", str(files[f"bridge{k}"]), *edge, "--arms", *arms]]
+        commands += [
+            ["bench.loop.bridge", "--ticks", str(files[f"bridge{k}"]), *edge, "--arms", *arms]
+        ]
     with processes(commands), open_load(arrangement.arms) as load:
         load.wait_until_ready()
         load.call_for(2.0)
@@ -120,25 +121,6 @@ def run_phases(load: Load, goals: dict[int, Any], seconds: float) -> dict[str, t
         load.send(goals[points], times, pause_s=0.5)
         windows[f"goals of {points}"] = (begin, time.monotonic_ns())
     return windows
-
-
-@contextmanager
-def processes(commands: Sequence[Sequence[str]]) -> Iterator[None]:
-    """Run the processes of an arrangement for as long as a with-block lasts."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", f"bench.loop.{command[0]}", *command[1:]], cwd=ROOT
-        )
-        for command in commands
-    ]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.terminate()
-        codes = [process.wait(30) for process in started]
-    if any(codes):
-        raise RuntimeError(f"stand-ins ended with {codes}")
 
 
 def render(rows: Sequence[Row]) -> str:

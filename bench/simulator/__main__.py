@@ -7,17 +7,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bench.loop.ticks import TickFigures, sum_up
 from bench.machine import describe_machine
+from bench.processes import ROOT, processes
 
-ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / ".dvrk" / "bench" / "simulator"
 CART = ("PSM1", "PSM2", "PSM3", "ECM")
 
@@ -113,22 +111,6 @@ def measure(case: Case, seconds: float) -> Row:
     return Row(
         case, figures["simulator"], figures["bare"], heard["rates_hz"], heard.get("streams", [])
     )
-
-
-@contextmanager
-def processes(commands: Sequence[Sequence[str]]) -> Iterator[None]:
-    """Run processes for as long as a with-block lasts."""
-    started = [
-        subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT) for command in commands
-    ]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.terminate()
-        codes = [process.wait(30) for process in started]
-    if any(codes):
-        raise RuntimeError(f"processes ended with {codes}")
 
 
 def render(rows: Sequence[Row]) -> str:
