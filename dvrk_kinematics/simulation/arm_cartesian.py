@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,8 +46,9 @@ class CartesianCommands(JointCommands):
         self._cannula_refusals = 0
         self._wrench_kind = ""
 
+    @abstractmethod
     def _is_past_cannula(self) -> bool:
-        raise NotImplementedError
+        """Whether the tip is far enough out of the cannula to turn."""
 
     def _may_go_cartesian(self) -> bool:
         if self._is_past_cannula():

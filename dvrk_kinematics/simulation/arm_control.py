@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from enum import Enum
 
@@ -78,21 +79,21 @@ class ArmControl(ArmState):
 
     # What kinds of arms differ in.
 
+    @abstractmethod
     def _limits_of_joints(self) -> None:
         """Sets _lower, _upper, _v_max and _a_max of the driven joints."""
-        raise NotImplementedError
 
     def _to_actuators(self, joints: Sequence[float]) -> Sequence[float]:
         """Joints to actuators, whose errors the PID watches."""
         return joints
 
+    @abstractmethod
     def _may_go_cartesian(self) -> bool:
         """Whether the cannula is passed; the first of thousand refusals warns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _solve_pose(self) -> None:
         """Turns a new pose goal into joint goals."""
-        raise NotImplementedError
 
     # What states do.
 

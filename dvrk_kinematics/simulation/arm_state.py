@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from dvrk_kinematics.simulation.controller import CONTROLLERS
 from dvrk_kinematics.simulation.operating_state import OperatingStateMachine, State, SubState
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
@@ -27,7 +29,7 @@ _STATES: dict[SubState, tuple[State, bool]] = {
 """What is published in each sub-state: the state, and whether it is busy."""
 
 
-class ArmState:
+class ArmState(ABC):
     """What all arms share about power and states.
 
     Args:
@@ -51,37 +53,39 @@ class ArmState:
 
     # What states do to joints and readings.
 
+    @abstractmethod
     def _end_control(self) -> None:
         """Nothing is controlled any more; a move ends."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin_power(self) -> None:
         """Motors hold the joints where they are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _calibrate(self) -> None:
         """Encoders are set from potentiometers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin_homing(self) -> None:
         """Sets off for the home position."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _freeze(self) -> None:
         """Keeps what readings say from now on, because joints are not known any more."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _forget(self) -> None:
         """Drops what was computed from joint positions that have changed."""
-        raise NotImplementedError
 
     # What kinds of arms differ in.
 
     def _on_homed(self) -> None:
-        """What entering HOMED does besides."""
+        """What entering HOMED does besides: nothing, unless a kind of arm says otherwise."""
+        return None
 
     def _transition_homed(self) -> None:
-        """What happens by itself in HOMED and the states that lead back to it."""
+        """What happens by itself in HOMED and the states that lead back to it: nothing."""
+        return None
 
     # Power, operating state.
 
