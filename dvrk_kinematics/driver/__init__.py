@@ -1,0 +1,52 @@
+"""The driver of an arm, without ROS and without a clock of its own: a player and a guard.
+
+::
+
+    guard = Guard(port, guard_settings)
+    player = Player(guard, player_settings)
+    while True:                                   # every 5 ms
+        player.tick(monotonic_ns())
+"""
+
+from dvrk_kinematics.driver.cannula import CannulaRule, make_cannula_rule
+from dvrk_kinematics.driver.goal import Goal, PreparedGoal, prepare_goal
+from dvrk_kinematics.driver.guard import Guard
+from dvrk_kinematics.driver.knots import Knots
+from dvrk_kinematics.driver.motion_limits import MotionLimits, make_motion_limits
+from dvrk_kinematics.driver.player import Player
+from dvrk_kinematics.driver.port import ArmPort, ArmState, OperatingState
+from dvrk_kinematics.driver.reasons import STOPS, Finding, Reason, ResultCode, StopKind
+from dvrk_kinematics.driver.result import Feedback, GoalResult, GoalStatus
+from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
+from dvrk_kinematics.driver.spline import Sample
+from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, no_tolerance
+
+__all__ = [
+    "STOPS",
+    "ArmPort",
+    "ArmState",
+    "CannulaRule",
+    "Feedback",
+    "Finding",
+    "Goal",
+    "GoalResult",
+    "GoalStatus",
+    "GoalTolerances",
+    "Guard",
+    "GuardSettings",
+    "Knots",
+    "MotionLimits",
+    "OperatingState",
+    "Player",
+    "PlayerSettings",
+    "PreparedGoal",
+    "Reason",
+    "ResultCode",
+    "Sample",
+    "StateTolerance",
+    "StopKind",
+    "make_cannula_rule",
+    "make_motion_limits",
+    "no_tolerance",
+    "prepare_goal",
+]

@@ -1,0 +1,66 @@
+"""The cannula rule: how deep the wrist must be for Cartesian motion.
+
+The arm has this rule for Cartesian commands, but servo_jp bypasses it; so it is ours to keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.serial_arm import SerialArm
+from dvrk_kinematics.models.schema import JointKind
+
+__all__ = ["WRIST_DEPTH_M", "CannulaRule", "make_cannula_rule"]
+
+WRIST_DEPTH_M = 0.045
+"""Closest to the RCM that the dVRK lets the wrist come in Cartesian control (PSM, frame 4)."""
+
+_ROUNDING_M = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class CannulaRule:
+    """How far the wrist must be beyond the remote centre of motion.
+
+    Attributes:
+        joint: Index of the insertion joint.
+        offset_m: What to add to the insertion to get the wrist's distance from the RCM (m).
+        min_depth_m: Smallest distance (m).
+    """
+
+    joint: int
+    offset_m: float
+    min_depth_m: float
+
+    def depth(self, q: Array) -> float:
+        """Distance of the wrist from the RCM (m), along the shaft, for positions of shape (n,)."""
+        return float(q[self.joint]) + self.offset_m
+
+    def forbids(self, q: Array, start: Array) -> bool:
+        """Whether a position is too shallow. From a shallow start, going deeper always works.
+
+        Args:
+            q: Where to go (rad, m), shape (n,).
+            start: Where the joints are, shape (n,).
+        """
+        return self.depth(q) < min(self.min_depth_m, self.depth(start)) - _ROUNDING_M
+
+
+def make_cannula_rule(arm: SerialArm, min_depth_m: float = WRIST_DEPTH_M) -> CannulaRule | None:
+    """Make the rule for an arm; None for an arm without an insertion joint.
+
+    Args:
+        arm: A PSM or ECM: the row of the joint after the insertion is the wrist.
+        min_depth_m: Smallest distance of the wrist from the RCM (m).
+    """
+    rows = arm.model.chain
+    slides = [k for k, row in enumerate(rows) if row.kind is JointKind.PRISMATIC]
+    if len(slides) != 1 or slides[0] + 1 >= len(rows):
+        return None
+    k = slides[0]
+    name = rows[k].joint
+    if name is None:
+        return None
+    # Insertion and roll share one axis, so that the offsets along it add up.
+    return CannulaRule(arm.joint_names.index(name), rows[k].d + rows[k + 1].d, min_depth_m)

@@ -1,0 +1,123 @@
+"""The largest positions, velocities and accelerations of a spline, between its knots too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dvrk_kinematics.driver.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.spline import Spline
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
+
+__all__ = ["Extremes", "find_excess", "find_extremes", "find_outside_limits"]
+
+_CHUNK = 8192
+"""Segments looked at together: a million of them must not need memory for all at once."""
+
+_QUINTIC_STEPS = 32
+"""Places within a quintic segment that are looked at. Cubics are solved exactly."""
+
+
+class Extremes(NamedTuple):
+    """The most extreme values of a motion, shape (n,) each.
+
+    Attributes:
+        lowest: Smallest positions (rad, m).
+        highest: Largest positions (rad, m).
+        speed: Largest speeds (rad/s, m/s).
+        acceleration: Largest absolute accelerations (rad/s^2, m/s^2).
+    """
+
+    lowest: Array
+    highest: Array
+    speed: Array
+    acceleration: Array
+
+
+def find_extremes(spline: Spline) -> Extremes:
+    """Find the extremes of a spline."""
+    lowest, highest = spline.position.min(axis=0), spline.position.max(axis=0)
+    speed = np.abs(spline.velocity).max(axis=0)
+    acceleration = np.zeros_like(speed)
+    for first in range(0, len(spline.times) - 1, _CHUNK):
+        last = min(first + _CHUNK, len(spline.times) - 1)
+        h = np.diff(spline.times[first : last + 1])[:, None]
+        coefficients = spline.segments(first, last)
+        places = _places(coefficients)
+        q, qd, qdd = _evaluate(coefficients, places)
+        lowest = np.minimum(lowest, q.min(axis=(0, 1)))
+        highest = np.maximum(highest, q.max(axis=(0, 1)))
+        speed = np.maximum(speed, (np.abs(qd).max(axis=0) / h).max(axis=0))
+        acceleration = np.maximum(acceleration, (np.abs(qdd).max(axis=0) / (h * h)).max(axis=0))
+    return Extremes(lowest, highest, speed, acceleration)
+
+
+def _places(coefficients: Array) -> Array:
+    """Where in u, shape (P, S, n), a segment can be extreme."""
+    shape = coefficients.shape[1:]
+    if len(coefficients) == 6:
+        steps = np.linspace(0.0, 1.0, _QUINTIC_STEPS + 1)
+        return np.broadcast_to(steps[:, None, None], (len(steps), *shape))
+    _, b, c, d = coefficients
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fastest = -c / (3.0 * d)
+        root = np.sqrt(np.maximum(c * c - 3.0 * b * d, 0.0))
+        # The stable form of the quadratic's roots: no difference of nearly equal numbers.
+        half = -(c + np.copysign(root, c))
+        turns = [half / (3.0 * d), b / half]
+    inner = np.stack([fastest, *turns])
+    inner = np.where((inner > 0.0) & (inner < 1.0), inner, 0.0)
+    return np.concatenate([np.zeros((1, *shape)), inner, np.ones((1, *shape))])
+
+
+def _evaluate(coefficients: Array, u: Array) -> tuple[Array, Array, Array]:
+    q, qd, half_qdd = np.broadcast_to(coefficients[-1], u.shape), np.zeros(u.shape), 0.0 * u
+    for row in coefficients[-2::-1]:
+        half_qdd = half_qdd * u + qd
+        qd = qd * u + q
+        q = q * u + row
+    return q, qd, 2.0 * half_qdd
+
+
+def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Finding | None:
+    """Find where a motion leaves the limits of position, velocity or acceleration.
+
+    Args:
+        found: The motion's extremes.
+        limits: What is allowed.
+        start: Where the arm is (rad, m), shape (n,).
+    """
+    outside = find_outside_limits(found, limits, start)
+    if outside is not None:
+        return outside
+    for reason, values, allowed in (
+        (Reason.GOAL_VELOCITY_LIMIT, found.speed, limits.velocity),
+        (Reason.GOAL_ACCELERATION_LIMIT, found.acceleration, limits.acceleration),
+    ):
+        j = int(np.argmax(values / allowed))
+        if values[j] > allowed[j] * (1.0 + RELATIVE_SLACK):
+            return Finding(reason, "", limits.names[j], float(values[j]), float(allowed[j]))
+    return None
+
+
+def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> Finding | None:
+    """Find where a motion leaves the joint limits.
+
+    Args:
+        found: The motion's extremes.
+        limits: What is allowed.
+        start: Where the arm is (rad, m), shape (n,). An arm that is outside a limit may come
+            back, but not go farther out.
+    """
+    lower, upper = limits.position.lower, limits.position.upper
+    below = np.minimum(lower, start) - LIMIT_TOLERANCE - found.lowest
+    above = found.highest - np.maximum(upper, start) - LIMIT_TOLERANCE
+    j = int(np.argmax(np.maximum(below, above)))
+    if max(below[j], above[j]) <= 0.0:
+        return None
+    value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
+    name = limits.names[j]
+    return Finding(Reason.GOAL_POSITION_LIMIT, "", name, float(value[j]), float(limit[j]))

@@ -1,0 +1,188 @@
+"""The guard: the one exit to an arm.
+
+::
+
+    guard.observe(now_ns)                          # once a tick, moving or not
+    if guard.find_start_obstacle() is None:
+        guard.begin(is_cartesian=False)
+    ...
+    stopped = guard.find_stop() or guard.send(setpoint)
+    guard.stop(stopped)                            # freeze or silence, by its reason
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.driver.arm_checks import (
+    find_not_ours,
+    find_tracking_error,
+    find_untrustworthy,
+)
+from dvrk_kinematics.driver.freshness import Freshness
+from dvrk_kinematics.driver.port import ArmPort, ArmState
+from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
+from dvrk_kinematics.driver.setpoint_checks import find_bad_setpoint
+from dvrk_kinematics.driver.setpoint_watch import SetpointWatch
+from dvrk_kinematics.driver.settings import GuardSettings
+from dvrk_kinematics.driver.spline import Sample
+from dvrk_kinematics.geometry.arrays import Array, frozen
+
+__all__ = ["Guard"]
+
+
+class Guard:
+    """Watches an arm, and lets only setpoints through to it that are safe.
+
+    It sends nothing by itself, except the two messages of a freeze. All methods are called from
+    one thread.
+
+    Args:
+        port: The arm.
+        settings: What is allowed.
+    """
+
+    def __init__(self, port: ArmPort, settings: GuardSettings) -> None:
+        self.settings = settings
+        self.state: ArmState | None = None
+        self._port = port
+        self._names = settings.limits.names
+        self._freshness = Freshness(round(settings.max_age_s * 1e9))
+        self._setpoints = SetpointWatch(
+            self._names, settings.echo_tolerance, round(settings.echo_s * 1e9)
+        )
+        self._now_ns = 0
+        self._obstacle: Finding | None = Finding(Reason.STALE_STATE, "nothing was read yet")
+        self._ready_since_ns: int | None = None
+        self._last: Array | None = None
+        self._last_ns = 0
+        self._is_cartesian = False
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether a motion of ours is under way."""
+        return self._last is not None
+
+    @property
+    def setpoint(self) -> Array:
+        """Where the arm was told to be (rad, m), shape (n,): by us, or at rest as it reports."""
+        if self._last is not None:
+            return self._last
+        if self.state is None:
+            return np.full(len(self._names), np.nan)
+        rest = self._setpoints.rest
+        if rest is not None and self._now_ns - self._last_ns <= round(self.settings.echo_s * 1e9):
+            # Shortly after a motion the arm still reports where it was told to be before.
+            return frozen(rest)
+        return self.state.setpoint_q
+
+    @property
+    def now_ns(self) -> int:
+        """When the arm was read last (ns, monotonic)."""
+        return self._now_ns
+
+    def observe(self, now_ns: int) -> ArmState:
+        """Read the arm; to be called once a tick, moving or not.
+
+        Args:
+            now_ns: Time now (ns), on the monotonic clock of the arrivals.
+        """
+        before, state = self.state, self._port.read()
+        self.state, self._now_ns = state, now_ns
+        self._obstacle = self._find_obstacle(before, state)
+        if self._obstacle is not None:
+            self._ready_since_ns = None
+        elif self._ready_since_ns is None:
+            self._ready_since_ns = now_ns
+        return state
+
+    def _find_obstacle(self, before: ArmState | None, state: ArmState) -> Finding | None:
+        # What must be told of every message comes first; the order of the answers is another:
+        # an arm that is not ours gets no message at all, so that is what counts most.
+        stale = self._freshness.observe(state, self._now_ns)
+        strange = find_untrustworthy(state, self._names, self.settings.tool)
+        foreign = None
+        if strange is None or strange.reason is Reason.WRONG_TOOL:
+            foreign = self._setpoints.observe(
+                state.setpoint_q, state.setpoint_arrival_ns, self._now_ns
+            )
+        found = find_not_ours(state)
+        if found is None and before is not None and state.interruptions != before.interruptions:
+            found = Finding(Reason.BUSY, "for a moment, between two ticks")
+        found = found or foreign or stale or strange
+        if found is None and before is not None and state.errors != before.errors:
+            found = Finding(Reason.ARM_ERROR, state.last_error)
+        return found
+
+    def find_start_obstacle(self) -> Finding | None:
+        """Find why no motion may start now; None if one may."""
+        if self._obstacle is not None:
+            return self._obstacle
+        since = self._now_ns if self._ready_since_ns is None else self._ready_since_ns
+        ready_s = (self._now_ns - since) * 1e-9
+        if ready_s < self.settings.ready_s:
+            return Finding(
+                Reason.NOT_READY_LONG_ENOUGH, "s", value=ready_s, limit=self.settings.ready_s
+            )
+        return self._find_lag()
+
+    def _find_lag(self) -> Finding | None:
+        if self.state is None:
+            return self._obstacle
+        allowed = self.settings.tracking_fraction * self.settings.pid_tolerance
+        return find_tracking_error(self.state, allowed, self._names)
+
+    def begin(self, is_cartesian: bool) -> None:
+        """Begin a motion, or go on with another one; the caller found no obstacle.
+
+        Args:
+            is_cartesian: Whether the cannula rule holds for it.
+        """
+        self._is_cartesian = is_cartesian
+        if self._last is None:
+            self._last, self._last_ns = frozen(self.setpoint), self._now_ns
+            self._setpoints.begin(self._last, self._now_ns)
+
+    def find_stop(self) -> Finding | None:
+        """Find why the motion must stop, in what the arm said last."""
+        return self._obstacle or self._find_lag()
+
+    def send(self, setpoint: Sample) -> Finding | None:
+        """Send a setpoint if it is safe.
+
+        Args:
+            setpoint: Positions and velocities.
+
+        Returns:
+            Why it was not sent, None if it was.
+        """
+        if self._last is None:
+            return Finding(Reason.NOT_READY_LONG_ENOUGH, "no motion was begun")
+        elapsed_s = (self._now_ns - self._last_ns) * 1e-9
+        found = self._obstacle or find_bad_setpoint(
+            setpoint, self._last, elapsed_s, self.settings, self._is_cartesian
+        )
+        if found is not None:
+            return found
+        q = frozen(setpoint.q)
+        self._port.servo_jp(q, frozen(setpoint.qd if self.settings.feed_forward else 0.0 * q))
+        self._setpoints.sent(q, self._now_ns)
+        self._last, self._last_ns = q, self._now_ns
+        return None
+
+    def stop(self, finding: Finding) -> None:
+        """Stop at once, in the way that the reason asks for: freeze or silence.
+
+        A path stop is played by the player; where one is asked for here, there is no path left,
+        and a freeze is what remains.
+        """
+        if self._last is not None and finding.stop_kind is not StopKind.SILENCE:
+            self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
+            self._port.hold()
+        self._ready_since_ns = None
+        self.end()
+
+    def end(self) -> None:
+        """End a motion that has come to rest."""
+        self._setpoints.end()
+        self._last = None

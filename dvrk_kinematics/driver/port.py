@@ -1,0 +1,80 @@
+"""What the driver needs of an arm: its state, and two things to tell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from dvrk_kinematics.geometry.arrays import Array
+
+__all__ = ["ArmPort", "ArmState", "OperatingState"]
+
+
+class OperatingState(Enum):
+    """The states that an arm publishes (CRTK)."""
+
+    UNDEFINED = "UNDEFINED"
+    DISABLED = "DISABLED"
+    ENABLED = "ENABLED"
+    PAUSED = "PAUSED"
+    FAULT = "FAULT"
+
+
+@dataclass(frozen=True, slots=True)
+class ArmState:
+    """The newest that an arm said about itself.
+
+    Arrivals are on our monotonic clock; stamps are on the arm's own and are only compared with
+    each other.
+
+    Attributes:
+        joint_names: The joints of measured_js, in its order.
+        measured_q: Measured positions (rad, m), shape (n,).
+        measured_qd: Measured velocities (rad/s, m/s), shape (n,); None if not reported.
+        measured_stamp_ns: Stamp of measured_js; 0 means that the arm calls it invalid.
+        measured_arrival_ns: When it arrived; None if none did yet.
+        setpoint_q: Positions that the arm was last told (rad, m), shape (n,).
+        setpoint_stamp_ns: Stamp of setpoint_js.
+        setpoint_arrival_ns: When it arrived; None if none did yet.
+        operating_state: State of the arm.
+        is_homed: Whether it says that it is homed. It also does in DISABLED and FAULT.
+        is_busy: Whether it says that it is busy.
+        interruptions: How many operating_state messages so far said anything but ENABLED, homed
+            and not busy. A pulse of a few ms between two ticks shows only here.
+        tool: What tool_type says, such as "LARGE_NEEDLE_DRIVER:400006[..]"; empty if nothing.
+        errors: How many messages came on the arm's ``error`` topic so far.
+        last_error: Text of the last one.
+    """
+
+    joint_names: tuple[str, ...]
+    measured_q: Array
+    measured_qd: Array | None
+    measured_stamp_ns: int
+    measured_arrival_ns: int | None
+    setpoint_q: Array
+    setpoint_stamp_ns: int
+    setpoint_arrival_ns: int | None
+    operating_state: OperatingState
+    is_homed: bool
+    is_busy: bool
+    interruptions: int = 0
+    tool: str = ""
+    errors: int = 0
+    last_error: str = ""
+
+
+class ArmPort(Protocol):
+    """An arm, real or simulated, at the other end of its CRTK topics."""
+
+    def read(self) -> ArmState:
+        """Give the newest state; never blocks."""
+        ...
+
+    def servo_jp(self, q: Array, qd: Array) -> None:
+        """Send a setpoint: positions (rad, m) and feed-forward velocities, shape (n,) each."""
+        ...
+
+    def hold(self) -> None:
+        """Tell the arm to stay at its setpoint."""
+        ...

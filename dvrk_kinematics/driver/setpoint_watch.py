@@ -1,0 +1,87 @@
+"""Whether the setpoint that an arm reports is ours, or somebody else moves the arm."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.geometry.arrays import Array
+
+__all__ = ["SetpointWatch"]
+
+
+class SetpointWatch:
+    """Compares reported setpoints with those that were sent.
+
+    The arm does not interpolate: what it reports is exactly one of the setpoints that it got, some
+    time ago. At rest it is the one at which the rest began.
+
+    Args:
+        names: The joints.
+        tolerance: Largest difference (rad, m) between what was sent and what is reported.
+        memory_ns: How long a setpoint may take to be reported (ns).
+    """
+
+    def __init__(self, names: tuple[str, ...], tolerance: float, memory_ns: int) -> None:
+        self._names = names
+        self._tolerance = tolerance
+        self._memory_ns = memory_ns
+        self._sent: deque[tuple[int, list[float]]] = deque()
+        self._rest: list[float] | None = None
+        self._arrival_ns: int | None = None
+
+    @property
+    def rest(self) -> tuple[float, ...] | None:
+        """Where the arm rests (rad, m); None while it moves, or before it said anything."""
+        return None if self._rest is None else tuple(self._rest)
+
+    def begin(self, setpoint: Array, now_ns: int) -> None:
+        """Start a motion of ours from a setpoint (rad, m), shape (n,)."""
+        # What a motion just before sent may still be reported, so it is not forgotten here.
+        self._rest = None
+        self.sent(setpoint, now_ns)
+
+    def sent(self, q: Array, now_ns: int) -> None:
+        """Remember a setpoint that was sent."""
+        self._sent.append((now_ns, q.tolist()))
+        while len(self._sent) > 1 and now_ns - self._sent[0][0] > self._memory_ns:
+            self._sent.popleft()
+
+    def end(self) -> None:
+        """End a motion of ours: the last setpoint stays."""
+        if self._sent:
+            self._rest = self._sent[-1][1]
+
+    def observe(self, setpoint: Array, arrival_ns: int | None, now_ns: int) -> Finding | None:
+        """Compare a reported setpoint; each message once.
+
+        Args:
+            setpoint: What the arm reports (rad, m), shape (n,).
+            arrival_ns: When it arrived (monotonic).
+            now_ns: Time now (monotonic).
+        """
+        if arrival_ns is None or arrival_ns == self._arrival_ns:
+            return None
+        self._arrival_ns = arrival_ns
+        reported: list[float] = setpoint.tolist()
+        newest = self._rest
+        for sent_ns, q in reversed(self._sent):
+            if newest is not None and now_ns - sent_ns > self._memory_ns:
+                break
+            newest = newest or q
+            if self._is_same(reported, q):
+                return None
+        if newest is None:
+            self._rest = reported
+            return None
+        if self._rest is not None:
+            if self._is_same(reported, self._rest):
+                return None
+            # The new place is where the arm rests from now on, if it does.
+            self._rest = reported
+        j = max(range(len(reported)), key=lambda i: abs(reported[i] - newest[i]))
+        detail = f"the arm reports {reported[j]:.6g}, sent was {newest[j]:.6g}"
+        return Finding(Reason.FOREIGN_SETPOINT, detail, self._names[j])
+
+    def _is_same(self, a: list[float], b: list[float]) -> bool:
+        return all(abs(x - y) <= self._tolerance for x, y in zip(a, b, strict=True))

@@ -1,0 +1,102 @@
+"""The numbers that driver parameters set, checked once and immutable afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from dvrk_kinematics.driver.cannula import CannulaRule
+from dvrk_kinematics.driver.motion_limits import MotionLimits
+from dvrk_kinematics.driver.tolerances import GoalTolerances
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.arrays import Array, frozen
+
+__all__ = ["GuardSettings", "PlayerSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings:
+    """What the guard allows.
+
+    Attributes:
+        limits: Positions, velocities and accelerations.
+        pid_tolerance: Differences of setpoint and measured position (rad, m), shape (n,), at
+            which the arm's PID faults.
+        tool: Part number, or name, of the model's instrument; empty for an arm without.
+        cannula: The cannula rule, None to have none.
+        max_age_s: Oldest that the arm's state may be (s).
+        ready_s: How long the arm must be ready without a break before a start (s). The real arm
+            says so for a few ms before its homing motion.
+        step_fraction: Part of the PID tolerance that one setpoint may step.
+        tracking_fraction: Part of the PID tolerance that the tracking error may reach.
+        echo_tolerance: Largest difference (rad, m) of a setpoint as sent and as reported.
+        echo_s: Longest that the arm may take to report a setpoint (s).
+        feed_forward: Whether to send velocities. The arm keeps the last one it got even when
+            nobody sends any more, so by default zeros are sent.
+    """
+
+    limits: MotionLimits
+    pid_tolerance: Array
+    tool: str = ""
+    cannula: CannulaRule | None = None
+    max_age_s: float = 0.05
+    ready_s: float = 0.1
+    step_fraction: float = 0.5
+    tracking_fraction: float = 0.5
+    echo_tolerance: float = 1e-4
+    echo_s: float = 0.5
+    feed_forward: bool = False
+
+    def __post_init__(self) -> None:
+        tolerance = frozen(self.pid_tolerance)
+        if tolerance.shape != self.limits.velocity.shape or not (tolerance > 0.0).all():
+            raise InvalidInput("pid_tolerance", "needs one positive number a joint")
+        object.__setattr__(self, "pid_tolerance", tolerance)
+        _check_positive(self)
+        for name in ("step_fraction", "tracking_fraction"):
+            if getattr(self, name) >= 1.0:
+                raise InvalidInput(name, "must be below 1: the arm faults at its PID tolerance")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSettings:
+    """How the player plays.
+
+    Attributes:
+        start_tolerance: How far a first point at t = 0 may be from the setpoint (rad, m), (n,).
+        tolerances: Defaults for what a goal leaves open.
+        stopped_velocity: Largest measured speed (rad/s, m/s) at the end of a goal, where a goal
+            tolerance is set; 0 is unchecked.
+        period_s: Period of the ticks (s).
+        max_gap_s: Longest time between two ticks of a motion (s); a longer one ends it.
+        max_points: Most points that a goal may have.
+    """
+
+    start_tolerance: Array
+    tolerances: GoalTolerances
+    stopped_velocity: float = 0.01
+    period_s: float = 0.005
+    max_gap_s: float = 0.05
+    max_points: int = 10_000
+
+    def __post_init__(self) -> None:
+        tolerance = frozen(self.start_tolerance)
+        if not (np.isfinite(tolerance).all() and (tolerance >= 0.0).all()):
+            raise InvalidInput("start_tolerance", f"must not be negative: {tolerance.tolist()}")
+        object.__setattr__(self, "start_tolerance", tolerance)
+        if not self.stopped_velocity >= 0.0:
+            raise InvalidInput(
+                "stopped_velocity", f"must not be negative: {self.stopped_velocity}"
+            )
+        _check_positive(self, except_for=("stopped_velocity",))
+
+
+def _check_positive(
+    settings: GuardSettings | PlayerSettings, except_for: tuple[str, ...] = ()
+) -> None:
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and field.name not in except_for and not 0.0 < value < float("inf"):
+            raise InvalidInput(field.name, f"must be positive and finite, is {value}")
