@@ -15,13 +15,14 @@ from dvrk_kinematics.driver.knots import Knots
 from dvrk_kinematics.driver.motion_limits import MotionLimits, make_motion_limits
 from dvrk_kinematics.driver.player import Player
 from dvrk_kinematics.driver.port import ArmPort, ArmState, OperatingState
-from dvrk_kinematics.driver.reasons import STOPS, Finding, Reason, ResultCode, StopKind
+from dvrk_kinematics.driver.reasons import OWN_CODES, STOPS, Finding, Reason, ResultCode, StopKind
 from dvrk_kinematics.driver.result import Feedback, GoalResult, GoalStatus
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
 from dvrk_kinematics.driver.spline import Sample
 from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, no_tolerance
 
 __all__ = [
+    "OWN_CODES",
     "STOPS",
     "ArmPort",
     "ArmState",

@@ -37,14 +37,15 @@ def round_corners(knots: Knots, limits: MotionLimits) -> Spline | Finding:
     if len(times) == 1:
         return Spline(times, q, np.zeros_like(q))
     h = np.diff(times)
-    slopes = np.diff(q, axis=0) / h[:, None]
+    with np.errstate(over="ignore"):
+        slopes = np.diff(q, axis=0) / h[:, None]
     rest = np.zeros((1, q.shape[1]))
     before = np.concatenate([rest if knots.starts_at_zero else slopes[:1], slopes])
     after = np.concatenate([slopes, rest])
     needed = np.abs(after - before) / (2.0 * limits.acceleration)
     half = needed.max(axis=1)
     lack = half[:-1] + half[1:] - h
-    if (lack > 0.0).any():
+    if not (lack <= 0.0).all():
         k = int(np.argmax(lack))
         corner = k if half[k] >= half[k + 1] else k + 1
         j = int(np.argmax(needed[corner]))

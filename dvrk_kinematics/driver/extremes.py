@@ -45,9 +45,9 @@ def find_extremes(spline: Spline) -> Extremes:
     for first in range(0, len(spline.times) - 1, _CHUNK):
         last = min(first + _CHUNK, len(spline.times) - 1)
         h = np.diff(spline.times[first : last + 1])[:, None]
-        coefficients = spline.segments(first, last)
-        places = _places(coefficients)
-        q, qd, qdd = _evaluate(coefficients, places)
+        with np.errstate(over="ignore", invalid="ignore"):
+            coefficients = spline.segments(first, last)
+            q, qd, qdd = _evaluate(coefficients, _places(coefficients))
         lowest = np.minimum(lowest, q.min(axis=(0, 1)))
         highest = np.maximum(highest, q.max(axis=(0, 1)))
         speed = np.maximum(speed, (np.abs(qd).max(axis=0) / h).max(axis=0))
@@ -98,7 +98,8 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Finding 
         (Reason.GOAL_ACCELERATION_LIMIT, found.acceleration, limits.acceleration),
     ):
         j = int(np.argmax(values / allowed))
-        if values[j] > allowed[j] * (1.0 + RELATIVE_SLACK):
+        # Written so that NaN, from numbers too large to compute with, is refused too.
+        if not values[j] <= allowed[j] * (1.0 + RELATIVE_SLACK):
             return Finding(reason, "", limits.names[j], float(values[j]), float(allowed[j]))
     return None
 
@@ -116,7 +117,7 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     below = np.minimum(lower, start) - LIMIT_TOLERANCE - found.lowest
     above = found.highest - np.maximum(upper, start) - LIMIT_TOLERANCE
     j = int(np.argmax(np.maximum(below, above)))
-    if max(below[j], above[j]) <= 0.0:
+    if below[j] <= 0.0 and above[j] <= 0.0:
         return None
     value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
     name = limits.names[j]

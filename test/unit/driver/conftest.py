@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from dvrk_kinematics import load_arm
+from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.driver import (
     ArmState,
     Finding,
@@ -44,7 +45,7 @@ class Sent:
     qd: np.ndarray
 
 
-class Arm:
+class FakeArm:
     """The other end of an ArmPort: takes setpoints at once, reports them a few ticks later."""
 
     def __init__(self) -> None:
@@ -110,11 +111,16 @@ class Arm:
         self.holds.append(self.now_ns)
 
 
+@lru_cache
+def _psm() -> Arm:
+    return load_arm("PSM", instrument="400006")
+
+
 class Rig:
     """A player with its guard, the arm and the clock."""
 
     def __init__(self, is_ready: bool = True, **changes: object) -> None:
-        model = load_arm("PSM", instrument="400006")
+        model = _psm()
         guard_changes = {k: v for k, v in changes.items() if hasattr(GuardSettings, k)}
         player_changes = {k: v for k, v in changes.items() if hasattr(PlayerSettings, k)}
         self.guard_settings = replace(
@@ -131,7 +137,7 @@ class Rig:
             PlayerSettings(start_tolerance=np.full(6, 0.01), tolerances=UNSAID), **player_changes
         )
         self.limits = self.guard_settings.limits
-        self.arm = Arm()
+        self.arm = FakeArm()
         self.guard = Guard(self.arm, self.guard_settings)
         self.player = Player(self.guard, self.settings)
         self.results: list[GoalResult] = []

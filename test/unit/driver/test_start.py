@@ -151,6 +151,22 @@ BAD_GOALS = {
 }
 
 
+@pytest.mark.parametrize("size", [1e10, 1e150, 1.7e308])
+@pytest.mark.parametrize("field", ["q", "qd", "qdd"])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_numbers_too_large_to_compute_with_are_refused(rig, field, size) -> None:
+    q = [HOME, HOME, HOME]
+    fields = {"q": np.array(q), "qd": np.zeros((3, 6)), "qdd": np.zeros((3, 6))}
+    fields[field][1, 3] = size
+    assert rig.play(0.0, 1.0, 2.0, **fields) is not None
+    if field == "q":
+        fields[field][2, 3] = -size
+        assert rig.play(0.0, 1.0, 2.0, q=fields["q"]) is not None
+    rig.ticks(10)
+    assert not rig.arm.order
+
+
 @pytest.mark.parametrize("name", BAD_GOALS)
 def test_a_bad_goal_moves_nothing_and_says_why(rig, name) -> None:
     times, fields, reason = BAD_GOALS[name]

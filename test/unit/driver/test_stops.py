@@ -166,6 +166,52 @@ def test_each_cause_stops_the_motion_as_the_table_says(make_rig, tolerance, reas
     assert len(rig.arm.order) == count, "a motion that was stopped went on"
 
 
+def test_an_arm_that_is_not_ours_gets_nothing_whatever_else_is_wrong(rig) -> None:
+    """The real arm answers NaN with an error, DISABLED, no stamp and a setpoint of NaN."""
+    assert rig.play(1.5, q=FAR) is None
+    rig.ticks(40)
+    rig.arm.publish = lambda: None
+    nan = np.full(6, np.nan)
+    rig.arm.say(
+        operating_state=OperatingState.DISABLED,
+        measured_q=nan,
+        setpoint_q=nan,
+        measured_stamp_ns=0,
+        tool="",
+        errors=1,
+    )
+    count = len(rig.arm.order)
+    rig.ticks(20)
+    assert rig.results[0].finding.reason is Reason.LEFT_ENABLED
+    assert len(rig.arm.order) == count
+
+
+def test_a_second_client_makes_us_silent_though_the_arm_lags_too(rig) -> None:
+    assert rig.play(1.5, q=FAR) is None
+    rig.ticks(40)
+    _foreign(rig)
+    _stalled(rig)
+    count = len(rig.arm.order)
+    rig.ticks(20)
+    assert rig.results[0].finding.reason is Reason.FOREIGN_SETPOINT
+    assert len(rig.arm.order) == count
+
+
+def test_nothing_passes_the_guard_before_a_motion_was_begun(rig) -> None:
+    assert rig.guard.send(Sample(rig.arm.state.setpoint_q, np.zeros(6))) is not None
+    rig.guard.stop(Finding(Reason.STALE_STATE))
+    assert not rig.arm.order
+
+
+def test_setpoints_of_a_wrong_shape_do_not_pass_the_guard(rig) -> None:
+    rig.guard.begin(is_cartesian=False)
+    rig.tick()
+    for q, qd in ((np.zeros(5), np.zeros(6)), (np.zeros(6), np.zeros(1))):
+        found = rig.guard.send(Sample(q, qd))
+        assert found is not None and found.reason is Reason.NOT_FINITE_SETPOINT
+    assert not rig.arm.order
+
+
 def test_a_busy_pulse_between_two_ticks_is_not_missed(rig) -> None:
     assert rig.play(1.5, q=FAR) is None
     rig.ticks(40)
