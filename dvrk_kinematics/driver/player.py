@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvrk_kinematics.driver.goal import PreparedGoal, find_wait_s, make_path
+from dvrk_kinematics.driver.goal_checks import find_not_arrived, find_off_path
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.path import PathClock
 from dvrk_kinematics.driver.port import ArmState
@@ -23,7 +24,6 @@ from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.result import Feedback, GoalResult, make_result
 from dvrk_kinematics.driver.settings import PlayerSettings
 from dvrk_kinematics.driver.spline import Sample
-from dvrk_kinematics.driver.tolerances import StateTolerance, find_outside
 
 __all__ = ["Player"]
 
@@ -210,10 +210,10 @@ class Player:
 
     def _judge(self, active: _Active, setpoint: Sample, state: ArmState) -> None:
         """Compare with the tolerances, and end what has come to its end."""
-        tolerances = active.prepared.tolerances
+        tolerances, names = active.prepared.tolerances, self._guard.settings.limits.names
         if not active.clock.is_at_rest:
             if active.why_stopping is None:
-                found = self._outside(Reason.PATH_TOLERANCE, tolerances.path, setpoint, state)
+                found = find_off_path(tolerances, setpoint, state, names)
                 if found is not None:
                     self.stop(found)
             return
@@ -222,30 +222,14 @@ class Player:
             return
         if active.ended_ns is None:
             active.ended_ns = self._advanced_ns
-        found = self._find_not_arrived(active, setpoint, state)
+        slow = self._settings.stopped_velocity
+        found = find_not_arrived(tolerances, slow, setpoint, state, names)
         if found is None:
             self._finish(Finding(Reason.REACHED))
             return
         waited_s = (self._advanced_ns - active.ended_ns) * 1e-9
         if tolerances.goal_time_s > 0.0 and waited_s > tolerances.goal_time_s:
             self._finish(found)
-
-    def _find_not_arrived(
-        self, active: _Active, setpoint: Sample, state: ArmState
-    ) -> Finding | None:
-        goal = active.prepared.tolerances.goal
-        found = self._outside(Reason.GOAL_TOLERANCE, goal, setpoint, state)
-        if found is not None or not goal.position.any():
-            return found
-        still = np.full_like(setpoint.q, self._settings.stopped_velocity)
-        stopped = StateTolerance(np.zeros_like(still), still)
-        return self._outside(Reason.GOAL_TOLERANCE, stopped, setpoint, state)
-
-    def _outside(
-        self, reason: Reason, tolerance: StateTolerance, wanted: Sample, state: ArmState
-    ) -> Finding | None:
-        names = self._guard.settings.limits.names
-        return find_outside(reason, tolerance, wanted, state.measured_q, state.measured_qd, names)
 
     def _finish(self, finding: Finding, is_at_rest: bool = True) -> None:
         active = self._active

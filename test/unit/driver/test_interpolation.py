@@ -26,7 +26,7 @@ def _random_spline(seed: int, has_acceleration: bool) -> Spline:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_cubics_equal_scipys_hermite_spline(seed) -> None:
     spline = _random_spline(seed, has_acceleration=False)
     truth = CubicHermiteSpline(spline.times, spline.position, spline.velocity)
@@ -56,7 +56,7 @@ def test_outside_the_knots_a_spline_stands_still(has_acceleration) -> None:
 
 
 @given(seed=st.integers(0, 10_000), has_acceleration=st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_extremes_are_those_of_dense_samples(seed, has_acceleration) -> None:
     spline = _random_spline(seed, has_acceleration)
     found = find_extremes(spline)

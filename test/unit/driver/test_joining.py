@@ -26,7 +26,7 @@ def _state(rng: np.random.Generator, limits, at_rest: bool) -> Sample:
     rests=st.tuples(st.booleans(), st.booleans()),
     is_near=st.booleans(),
 )
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_any_state_is_joined_inside_the_limits(make_rig, seed, asked_s, rests, is_near) -> None:
     limits = make_rig(is_ready=False).limits
     rng = np.random.default_rng(seed)

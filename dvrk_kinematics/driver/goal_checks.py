@@ -1,0 +1,53 @@
+"""Whether an arm keeps to the path of a goal, and whether it has arrived."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.driver.port import ArmState
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.spline import Sample
+from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, find_outside
+
+__all__ = ["find_not_arrived", "find_off_path"]
+
+
+def find_off_path(
+    tolerances: GoalTolerances, wanted: Sample, state: ArmState, names: tuple[str, ...]
+) -> Finding | None:
+    """Find the joint that is outside the path tolerance.
+
+    Args:
+        tolerances: Of the goal, defaults filled in.
+        wanted: What is commanded.
+        state: What the arm measures.
+        names: The joints.
+    """
+    measured = (state.measured_q, state.measured_qd)
+    return find_outside(Reason.PATH_TOLERANCE, tolerances.path, wanted, *measured, names)
+
+
+def find_not_arrived(
+    tolerances: GoalTolerances,
+    stopped_velocity: float,
+    wanted: Sample,
+    state: ArmState,
+    names: tuple[str, ...],
+) -> Finding | None:
+    """Find the joint that keeps a goal from being reached.
+
+    Args:
+        tolerances: Of the goal, defaults filled in.
+        stopped_velocity: Largest speed (rad/s, m/s) of an arm that has arrived, where positions
+            are checked at all; 0 is unchecked.
+        wanted: The goal's last point.
+        state: What the arm measures.
+        names: The joints.
+    """
+    measured = (state.measured_q, state.measured_qd)
+    found = find_outside(Reason.GOAL_TOLERANCE, tolerances.goal, wanted, *measured, names)
+    if found is not None or not tolerances.goal.position.any():
+        return found
+    still = np.full_like(wanted.q, stopped_velocity)
+    stopped = StateTolerance(np.zeros_like(still), still)
+    return find_outside(Reason.GOAL_TOLERANCE, stopped, wanted, *measured, names)
