@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import TypeVar
@@ -74,9 +73,6 @@ def _spin_until(
             stop.wait()
             if on_stop is not None:
                 on_stop(node)
-        if spinning.failure is None:
-            return 0
-        node.get_logger().fatal("".join(traceback.format_exception(spinning.failure)))
-        return 1
+        return 0 if spinning.failure is None else 1
     finally:
         node.destroy_node()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from types import TracebackType
 
@@ -75,6 +76,8 @@ class SpinningNode:
         except ExternalShutdownException:
             return
         except Exception as failure:
+            # Told at once: whoever waits for this node would otherwise not know why.
+            self.node.get_logger().fatal("".join(traceback.format_exception(failure)))
             self.failure = failure
         finally:
             if self._on_end is not None:

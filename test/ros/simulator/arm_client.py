@@ -72,7 +72,13 @@ class ArmClient:
     def forget(self, *names: str) -> None:
         """Subscribe to topics no longer."""
         for name in names:
-            self._node.destroy_subscription(self._subscriptions.pop(name))
+            # Done by the executor: what its wait set holds must not be destroyed behind its back.
+            gone = threading.Event()
+            task = self._node.executor.create_task(
+                self._node.destroy_subscription, self._subscriptions.pop(name)
+            )
+            task.add_done_callback(lambda _, gone=gone: gone.set())
+            assert gone.wait(TIMEOUT_S), name
 
     def prepare(self, *names: str) -> None:
         """Publish to topics."""
