@@ -65,7 +65,7 @@ def expand(name: str | Path, **arguments: str) -> str:
             raise ModelError(str(path), "does not exist")
         raise UnknownName("description", name, urdf_files())
     try:
-        import xacro  # type: ignore[import-untyped]
+        import xacro
     except ImportError as error:
         raise MissingExtra("xacro", _HINT) from error
     with _XACRO:

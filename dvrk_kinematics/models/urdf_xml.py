@@ -34,7 +34,7 @@ def parse_robot(text: str, source: str) -> Any:
         MissingExtra: If urdf_parser_py is not installed.
     """
     try:
-        from urdf_parser_py import urdf, xml_reflection  # type: ignore[import-untyped]
+        from urdf_parser_py import urdf, xml_reflection
     except ImportError as error:
         raise MissingExtra("urdf_parser_py", _HINT) from error
     _check_xml(text, source)
