@@ -199,3 +199,4 @@ def test_pause_and_resume_and_disable(psm: ArmClient) -> None:
     psm.wait("warning", lambda: any("servo_jp, arm not ready" in t for t in psm.texts("warning")))
     psm.command("resume", lambda state: state.state == "ENABLED")
     psm.command("disable", lambda state: state.state == "DISABLED")
+    assert psm.state.state == "DISABLED"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,9 @@ import pytest
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.urdf_description import describe, expand
+
+# Test modules are imported one by one, not as a package: what they share is found here.
+sys.path.insert(0, str(Path(__file__).parent))
 
 Expand = Callable[..., str]
 

@@ -6,27 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from urdf_text import joint_text, robot_text
 
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.kinematics.tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
-
-LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
-
-
-def _joint(name: str, parent: str, child: str, inside: str = "", kind: str = "revolute") -> str:
-    limit = LIMIT if kind in ("revolute", "prismatic") and "<limit" not in inside else ""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f"{limit}{inside}</joint>"
-    )
-
-
-def _robot(*joints: str, links: str = "a b c d") -> str:
-    bodies = "".join(f'<link name="{name}"/>' for name in links.split())
-    return f'<robot name="r">{bodies}{"".join(joints)}</robot>'
 
 
 def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:
@@ -36,11 +22,11 @@ def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:
 
 def test_a_mimic_of_a_mimic_is_followed_to_the_joint_that_moves() -> None:
     urdf = parse_urdf(
-        _robot(
+        robot_text(
             # Listed before what they follow: order does not matter.
-            _joint("j3", "b", "d", '<mimic joint="j2" multiplier="3" offset="0.5"/>'),
-            _joint("j2", "b", "c", '<mimic joint="j1" multiplier="-2" offset="0.1"/>'),
-            _joint("j1", "a", "b", '<axis xyz="0 0 1"/>'),
+            joint_text("j3", "b", "d", '<mimic joint="j2" multiplier="3" offset="0.5"/>'),
+            joint_text("j2", "b", "c", '<mimic joint="j1" multiplier="-2" offset="0.1"/>'),
+            joint_text("j1", "a", "b", '<axis xyz="0 0 1"/>'),
         )
     )
     assert urdf.joint_names == ("j1",)
@@ -56,9 +42,9 @@ def test_a_mimic_of_a_mimic_is_followed_to_the_joint_that_moves() -> None:
 def test_a_prismatic_mimic_slides_along_its_own_axis() -> None:
     mimic = '<axis xyz="0 -1 0"/><mimic joint="lift" multiplier="0.5" offset="0.02"/>'
     urdf = parse_urdf(
-        _robot(
-            _joint("lift", "a", "b", '<axis xyz="0 0 1"/>', "prismatic"),
-            _joint("weight", "a", "c", mimic, "prismatic"),
+        robot_text(
+            joint_text("lift", "a", "b", '<axis xyz="0 0 1"/>', "prismatic"),
+            joint_text("weight", "a", "c", mimic, "prismatic"),
             links="a b c",
         )
     )
@@ -70,23 +56,25 @@ def test_a_prismatic_mimic_slides_along_its_own_axis() -> None:
 def test_a_joint_turns_about_any_axis(axis: tuple[float, float, float]) -> None:
     text = " ".join(map(str, axis))
     origin = '<origin xyz="1 2 3" rpy="0.1 -0.7 0.4"/>'
-    urdf = parse_urdf(_robot(_joint("j", "a", "b", f'<axis xyz="{text}"/>{origin}'), links="a b"))
+    urdf = parse_urdf(
+        robot_text(joint_text("j", "a", "b", f'<axis xyz="{text}"/>{origin}'), links="a b")
+    )
     R = so3.rot_z(0.4) @ so3.rot_y(-0.7) @ so3.rot_x(0.1) @ so3.exp(0.8 * np.array(axis))
     expected = se3.make(R, [1.0, 2.0, 3.0])
     assert np.allclose(_frames(urdf, j=0.8)["b"], expected, atol=1e-15)
 
 
 def test_the_axis_is_x_if_none_is_given() -> None:
-    urdf = parse_urdf(_robot(_joint("j", "a", "b"), links="a b"))
+    urdf = parse_urdf(robot_text(joint_text("j", "a", "b"), links="a b"))
     assert np.allclose(_frames(urdf, j=0.3)["b"][:3, :3], so3.rot_x(0.3), atol=1e-15)
 
 
 def test_kinds_and_limits_are_read() -> None:
     urdf = parse_urdf(
-        _robot(
-            _joint("j1", "a", "b"),
-            _joint("j2", "b", "c", kind="continuous"),
-            _joint("f", "c", "d", kind="fixed"),
+        robot_text(
+            joint_text("j1", "a", "b"),
+            joint_text("j2", "b", "c", kind="continuous"),
+            joint_text("f", "c", "d", kind="fixed"),
         )
     )
     first, second = urdf.joints
@@ -96,9 +84,9 @@ def test_kinds_and_limits_are_read() -> None:
 
 
 def test_signs_turn_joints_their_limits_and_their_mimics() -> None:
-    text = _robot(
-        _joint("j1", "a", "b", '<axis xyz="0 0 1"/>'),
-        _joint("j2", "a", "c", '<axis xyz="0 0 1"/><mimic joint="j1" offset="0.2"/>'),
+    text = robot_text(
+        joint_text("j1", "a", "b", '<axis xyz="0 0 1"/>'),
+        joint_text("j2", "a", "c", '<axis xyz="0 0 1"/><mimic joint="j1" offset="0.2"/>'),
         links="a b c",
     )
     urdf = parse_urdf(text, signs={"j1": -1})
@@ -113,10 +101,10 @@ def test_signs_turn_joints_their_limits_and_their_mimics() -> None:
 
 
 def test_poses_are_counted_from_any_link_that_stands_still() -> None:
-    text = _robot(
-        _joint("f1", "a", "b", '<origin xyz="0 0 1"/>', "fixed"),
-        _joint("f2", "a", "c", '<origin xyz="2 0 0" rpy="0 0 1.5"/>', "fixed"),
-        _joint("j", "c", "d"),
+    text = robot_text(
+        joint_text("f1", "a", "b", '<origin xyz="0 0 1"/>', "fixed"),
+        joint_text("f2", "a", "c", '<origin xyz="2 0 0" rpy="0 0 1.5"/>', "fixed"),
+        joint_text("j", "c", "d"),
     )
     T_root = se3.make(so3.rot_z(0.3), [0.1, 0.2, 0.3])
     found = _frames(parse_urdf(text, root="c", T_root=T_root), j=0.4)
@@ -138,7 +126,7 @@ def test_masses_come_along() -> None:
         '<mass value="2"/><inertia ixx="1" iyy="2" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'
         "</link>"
     )
-    text = _robot(_joint("j", "a", "b"), links="a").replace("<joint", f"{body}<joint", 1)
+    text = robot_text(joint_text("j", "a", "b"), links="a").replace("<joint", f"{body}<joint", 1)
     inertial = parse_urdf(text).links[1].inertial
     assert inertial is not None and inertial.mass == 2.0
     assert np.allclose(np.diag(inertial.inertia), [2.0, 1.0, 3.0])
@@ -147,7 +135,9 @@ def test_masses_come_along() -> None:
 def test_declared_encodings_and_foreign_tags_are_no_obstacle(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    text = _robot(_joint("j1", "a", "b"), "<ros2_control name='x'/>", "<gazebo/>", links="a b")
+    text = robot_text(
+        joint_text("j1", "a", "b"), "<ros2_control name='x'/>", "<gazebo/>", links="a b"
+    )
     urdf = parse_urdf(f'<?xml version="1.0" encoding="utf-8"?>{text}')
     assert urdf.joint_names == ("j1",)
     assert capfd.readouterr().err == ""
@@ -158,4 +148,4 @@ def test_without_the_parser_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "urdf_parser_py", None)
     with pytest.raises(MissingExtra, match="install urdfdom-py"):
-        parse_urdf(_robot(_joint("j1", "a", "b"), links="a b"))
+        parse_urdf(robot_text(joint_text("j1", "a", "b"), links="a b"))

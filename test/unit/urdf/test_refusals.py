@@ -5,129 +5,117 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from urdf_text import LIMIT, joint_text, robot_text
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.models.urdf import read_urdf
 
-LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
-
-
-def _joint(name: str, parent: str, child: str, inside: str = "", kind: str = "revolute") -> str:
-    limit = LIMIT if kind in ("revolute", "prismatic") and "<limit" not in inside else ""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f"{limit}{inside}</joint>"
-    )
-
-
-def _robot(*joints: str, links: str = "a b c d") -> str:
-    bodies = "".join(f'<link name="{name}"/>' for name in links.split())
-    return f'<robot name="r">{bodies}{"".join(joints)}</robot>'
-
-
-GOOD = _joint("j1", "a", "b")
+GOOD = joint_text("j1", "a", "b")
 BROKEN = {
     "mimic circle": (
-        _robot(
-            _joint("j1", "a", "b", '<mimic joint="j2"/>'),
-            _joint("j2", "b", "c", '<mimic joint="j1"/>'),
+        robot_text(
+            joint_text("j1", "a", "b", '<mimic joint="j2"/>'),
+            joint_text("j2", "b", "c", '<mimic joint="j1"/>'),
             links="a b c",
         ),
         r"r\.urdf: joint j1: mimics in a circle: j1 -> j2 -> j1",
     ),
     "mimic of itself": (
-        _robot(_joint("j1", "a", "b", '<mimic joint="j1"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<mimic joint="j1"/>'), links="a b"),
         "joint j1: mimics in a circle: j1 -> j1",
     ),
     "mimic of nothing": (
-        _robot(_joint("j1", "a", "b", '<mimic joint="jx"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<mimic joint="jx"/>'), links="a b"),
         "joint j1: mimics 'jx', which does not exist; valid: j1",
     ),
     "mimic of a fixed joint": (
-        _robot(
-            _joint("f", "a", "b", kind="fixed"),
-            _joint("j1", "b", "c", '<mimic joint="f"/>'),
+        robot_text(
+            joint_text("f", "a", "b", kind="fixed"),
+            joint_text("j1", "b", "c", '<mimic joint="f"/>'),
             links="a b c",
         ),
         "joint j1: mimics 'f', which is fixed",
     ),
     "missing parent": (
-        _robot(_joint("j1", "x", "b"), links="a b"),
+        robot_text(joint_text("j1", "x", "b"), links="a b"),
         "joint j1: parent link 'x' does not exist; valid: a, b",
     ),
     "missing child": (
-        _robot(_joint("j1", "a", "x"), links="a b"),
+        robot_text(joint_text("j1", "a", "x"), links="a b"),
         "joint j1: child link 'x' does not exist; valid: a, b",
     ),
     "two parents": (
-        _robot(GOOD, _joint("j2", "c", "b"), links="a b c"),
+        robot_text(GOOD, joint_text("j2", "c", "b"), links="a b c"),
         "joint j2: link 'b' is already the child of 'j1'",
     ),
-    "two roots": (_robot(GOOD, links="a b c"), r"r\.urdf: has 2 root links \(a, c\)"),
+    "two roots": (robot_text(GOOD, links="a b c"), r"r\.urdf: has 2 root links \(a, c\)"),
     "circle of links": (
-        _robot(GOOD, _joint("j2", "c", "d"), _joint("j3", "d", "c")),
+        robot_text(GOOD, joint_text("j2", "c", "d"), joint_text("j3", "d", "c")),
         "joint j2: hangs on itself",
     ),
     "long axis": (
-        _robot(_joint("j1", "a", "b", '<axis xyz="0 0 2"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<axis xyz="0 0 2"/>'), links="a b"),
         r"joint j1: axis must have length 1, \[0\.0, 0\.0, 2\.0\] has 2",
     ),
     "no axis": (
-        _robot(_joint("j1", "a", "b", '<axis xyz="0 0 0"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<axis xyz="0 0 0"/>'), links="a b"),
         "joint j1: axis must have length 1",
     ),
     "short axis": (
-        _robot(_joint("j1", "a", "b", '<axis xyz="0 1"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<axis xyz="0 1"/>'), links="a b"),
         r"r\.urdf: is no URDF: .*",
     ),
     "axis that is no number": (
-        _robot(_joint("j1", "a", "b", '<axis xyz="0 0 z"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<axis xyz="0 0 z"/>'), links="a b"),
         r"r\.urdf: is no URDF: .*",
     ),
     "origin not finite": (
-        _robot(_joint("j1", "a", "b", '<origin xyz="0 nan 0"/>'), links="a b"),
+        robot_text(joint_text("j1", "a", "b", '<origin xyz="0 nan 0"/>'), links="a b"),
         "joint j1: origin xyz must be finite",
     ),
     "limit not finite": (
-        _robot(
-            _joint("j1", "a", "b", '<limit lower="-inf" upper="1" velocity="1" effort="1"/>'),
+        robot_text(
+            joint_text("j1", "a", "b", '<limit lower="-inf" upper="1" velocity="1" effort="1"/>'),
             links="a b",
         ),
         "joint j1: limit must be finite",
     ),
     "mimic not finite": (
-        _robot(
-            GOOD, _joint("j2", "b", "c", '<mimic joint="j1" multiplier="nan"/>'), links="a b c"
+        robot_text(
+            GOOD, joint_text("j2", "b", "c", '<mimic joint="j1" multiplier="nan"/>'), links="a b c"
         ),
         "joint j2: mimic must be finite",
     ),
     "limits upside down": (
-        _robot(
-            _joint("j1", "a", "b", '<limit lower="2" upper="1" velocity="1" effort="1"/>'),
+        robot_text(
+            joint_text("j1", "a", "b", '<limit lower="2" upper="1" velocity="1" effort="1"/>'),
             links="a b",
         ),
         "joint j1: lower limit 2.0 is above upper limit 1.0",
     ),
     "no limits": (
-        _robot(_joint("j1", "a", "b").replace(LIMIT, ""), links="a b"),
+        robot_text(joint_text("j1", "a", "b").replace(LIMIT, ""), links="a b"),
         "joint j1: a revolute joint needs a <limit>",
     ),
     "floating joint": (
-        _robot(_joint("j1", "a", "b", kind="floating"), links="a b"),
+        robot_text(joint_text("j1", "a", "b", kind="floating"), links="a b"),
         "joint j1: type 'floating' is not supported; valid: revolute",
     ),
     "unknown type": (
-        _robot(_joint("j1", "a", "b", kind="elastic"), links="a b"),
+        robot_text(joint_text("j1", "a", "b", kind="elastic"), links="a b"),
         "Invalid joint type: elastic",
     ),
-    "joint twice": (_robot(GOOD, _joint("j1", "b", "c"), links="a b c"), "joint j1: is given twi"),
-    "link twice": (_robot(GOOD, links="a b a"), "link a: is given twice"),
+    "joint twice": (
+        robot_text(GOOD, joint_text("j1", "b", "c"), links="a b c"),
+        "joint j1: is given twi",
+    ),
+    "link twice": (robot_text(GOOD, links="a b a"), "link a: is given twice"),
     "nameless joint": (
-        _robot(GOOD.replace('name="j1" ', ""), links="a b"),
+        robot_text(GOOD.replace('name="j1" ', ""), links="a b"),
         "is no URDF: a <joint> has no name",
     ),
     "no XML": ("PSM1_base is the root", r"r\.urdf: is no XML: syntax error: line 1"),
-    "cut off": (_robot(GOOD, links="a b")[:-20], r"r\.urdf: is no XML"),
+    "cut off": (robot_text(GOOD, links="a b")[:-20], r"r\.urdf: is no XML"),
     "empty": ("", r"r\.urdf: is no XML: no element found"),
     "another root element": ("<sdf/>", r"is no URDF: the root element is <sdf>, not <robot>"),
     "no links": ('<robot name="r"/>', "has 0 root links"),
