@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dvrk_kinematics.motion.flight_plan import FlightPlan
 
 __all__ = [
+    "BagError",
     "CallFailed",
+    "CollinearPoints",
+    "DoesNotFit",
     "DvrkError",
+    "FrameError",
     "GoalRejected",
     "InvalidInput",
     "LayoutError",
     "LimitViolation",
     "MissingExtra",
     "ModelError",
+    "PlanReason",
+    "PlanRefused",
+    "ReplayRefused",
     "UnknownName",
 ]
 
@@ -35,8 +47,39 @@ class InvalidInput(DvrkError, ValueError):
         self.reason = reason
 
 
+class CollinearPoints(InvalidInput):
+    """Three points through which no circle goes: on a line, or two of them the same.
+
+    Attributes:
+        start: Where the arc begins (m).
+        via: What it should go through (m).
+        end: Where it ends (m).
+        off_line_m: How far the three are from being on a line (m).
+    """
+
+    def __init__(
+        self,
+        start: Sequence[float],
+        via: Sequence[float],
+        end: Sequence[float],
+        off_line_m: float,
+    ) -> None:
+        points = ", ".join(
+            "(" + ", ".join(f"{value:.6g}" for value in point) + ")" for point in (start, via, end)
+        )
+        super().__init__(
+            "via",
+            f"no circle goes through {points} m: they are {off_line_m:.3g} m from a line; "
+            "an arc needs three points apart and not in a row",
+        )
+        self.start = tuple(start)
+        self.via = tuple(via)
+        self.end = tuple(end)
+        self.off_line_m = off_line_m
+
+
 class ModelError(DvrkError):
-    """A model file that cannot be used.
+    """A file of a model, a figure or a recording that cannot be used.
 
     Attributes:
         source: File and place in it, such as ``psm.yaml: joints[2].lower``.
@@ -97,6 +140,20 @@ class MissingExtra(DvrkError, ImportError):
         self.hint = hint
 
 
+class BagError(DvrkError):
+    """A recording that cannot be read, or that does not hold what is wanted of it.
+
+    Attributes:
+        bag: Where it is.
+        reason: What is wrong with it and what is needed.
+    """
+
+    def __init__(self, bag: str, reason: str) -> None:
+        super().__init__(f"{bag}: {reason}")
+        self.bag = bag
+        self.reason = reason
+
+
 class CallFailed(DvrkError):
     """A service or action that did not answer.
 
@@ -125,6 +182,20 @@ class GoalRejected(DvrkError):
         self.name = name
 
 
+class FrameError(DvrkError, LookupError):
+    """A frame that cannot be used: nobody publishes it, it is not connected, or it is too old.
+
+    Attributes:
+        frame: The frame asked for.
+        reason: What is wrong with it and what there is.
+    """
+
+    def __init__(self, frame: str, reason: str) -> None:
+        super().__init__(f"frame {frame!r} {reason}")
+        self.frame = frame
+        self.reason = reason
+
+
 class LayoutError(DvrkError):
     """A message whose serialised form is not what patching needs.
 
@@ -137,3 +208,111 @@ class LayoutError(DvrkError):
         super().__init__(f"{message_type.__name__}: {reason}")
         self.message_type = message_type
         self.reason = reason
+
+
+class DoesNotFit(DvrkError):
+    """A figure that fits nowhere in the dexterous workspace at the size asked for.
+
+    Attributes:
+        figure: Its name.
+        scale: The size asked for, as a factor.
+        largest_scale: The largest size that fits somewhere; 0 if none does.
+    """
+
+    def __init__(self, figure: str, scale: float, largest_scale: float) -> None:
+        fits = f"the largest scale that fits is {largest_scale:.4g}"
+        hint = fits if largest_scale > 0.0 else "it fits at no scale"
+        super().__init__(f"{figure}: fits nowhere at scale {scale:.4g}; {hint}")
+        self.figure = figure
+        self.scale = scale
+        self.largest_scale = largest_scale
+
+
+class PlanReason(str, Enum):
+    """Why a motion was not planned."""
+
+    START = "start"
+    """The path does not begin where the arm is."""
+    UNREACHABLE = "unreachable"
+    """No joint positions put the tip there."""
+    POSITION_LIMIT = "position_limit"
+    """A joint would leave its limits."""
+    VELOCITY_LIMIT = "velocity_limit"
+    """A joint would be too fast."""
+    ACCELERATION_LIMIT = "acceleration_limit"
+    """A joint would accelerate too much."""
+    IN_CANNULA = "in_cannula"
+    """The wrist would come too near to the remote centre."""
+    JUMP = "jump"
+    """Joint positions that follow the path would jump."""
+    DEVIATION = "deviation"
+    """What would be played leaves the exact path, however dense the knots."""
+    TOO_MANY_KNOTS = "too_many_knots"
+    """A goal may not have as many knots as the motion needs."""
+
+
+class PlanRefused(DvrkError):
+    """A motion that was asked for and cannot be planned; nothing moves.
+
+    Attributes:
+        reason: Why.
+        step: Which of the moves, or segments, counted from 0.
+        distance_m: Where on the path: metres of tip travel from the start.
+        fraction: The same as a fraction of the whole path.
+        joint: The joint that forbids it; empty if none does.
+        value: What was found (rad, m; per s; per s^2); NaN if there is no number to it.
+        limit: What is allowed.
+        detail: What else there is to say.
+        flight_plan: What was found until then, ``ok`` false.
+    """
+
+    def __init__(
+        self,
+        reason: PlanReason,
+        step: int,
+        distance_m: float,
+        fraction: float,
+        joint: str = "",
+        value: float = float("nan"),
+        limit: float = float("nan"),
+        detail: str = "",
+    ) -> None:
+        self.reason = reason
+        self.step = step
+        self.distance_m = distance_m
+        self.fraction = fraction
+        self.joint = joint
+        self.value = value
+        self.limit = limit
+        self.detail = detail
+        self.flight_plan: FlightPlan | None = None
+        super().__init__(f"{self._where()}: {self._what()}")
+
+    def _where(self) -> str:
+        return (
+            f"step {self.step}, {self.distance_m:.4f} m along the path "
+            f"({100.0 * self.fraction:.1f} %)"
+        )
+
+    def _what(self) -> str:
+        text = self.reason.value
+        if self.value == self.value:
+            name = f"{self.joint} " if self.joint else ""
+            text += f", {name}{self.value:.6g}, allowed {self.limit:.6g}"
+        elif self.joint:
+            text += f", {self.joint}"
+        return f"{text} ({self.detail})" if self.detail else text
+
+
+class ReplayRefused(DvrkError):
+    """A replay on several arms of which one cannot do its part; none moves.
+
+    Attributes:
+        arm: Name of the arm.
+        cause: Why it cannot.
+    """
+
+    def __init__(self, arm: str, cause: DvrkError) -> None:
+        super().__init__(f"{arm}: {cause}")
+        self.arm = arm
+        self.cause = cause

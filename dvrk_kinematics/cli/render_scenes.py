@@ -55,6 +55,8 @@ def _rows(prefix: str, names: str, values: list[float]) -> dict[str, float]:
 
 _PSM_JOINTS = "yaw pitch insertion roll wrist_pitch wrist_yaw jaw"
 _SUJ_JOINTS = "J0 J1 J2 J3 J4 J5"
+_RVM1_JOINTS = "waist shoulder elbow wrist_pitch wrist_roll"
+_CYBER310_JOINTS = "waist shoulder elbow forearm_roll wrist_pitch wrist_roll"
 
 # Arms spread as before an operation: PSM2 mirrors PSM1, PSM3 reaches in from the side.
 _CART = {
@@ -142,5 +144,21 @@ SCENES: dict[str, Scene] = {
         target=(0.0, -0.10, 0.12),
         posed=_meeting,
         angle=32.0,
+    ),
+    "rvm1": Scene(
+        "rvm1",
+        eye=(1.25, -1.35, 0.85),
+        target=(0.16, 0.0, 0.25),
+        joints=_rows("", _RVM1_JOINTS, [0.2, 0.9, -1.4, 1.9, 0.4]),
+        angle=26.0,
+        floor=0.0,
+    ),
+    "cyber310": Scene(
+        "cyber310",
+        eye=(1.05, -1.15, 0.75),
+        target=(0.10, 0.0, 0.24),
+        joints=_rows("", _CYBER310_JOINTS, [0.2, -1.3, 0.1, 0.3, -0.9, 0.5]),
+        angle=26.0,
+        floor=0.0,
     ),
 }

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import ArrayLike
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
@@ -54,7 +55,17 @@ class Arm(SerialArm):
 
     def __repr__(self) -> str:
         carries = f" with {self.model.instrument.name}" if self.model.instrument else ""
-        return f"<Arm {self.model.name} {self.model.generation}{carries}>"
+        made = f" {self.model.generation}" if self.model.generation else ""
+        return f"<Arm {self.model.name}{made}{carries}>"
+
+    @property
+    def branch_names(self) -> tuple[str, ...]:
+        """Names of the branches of a closed form, in the order of ``inverse_all``.
+
+        Empty where the solver names none.
+        """
+        names: tuple[str, ...] = getattr(self.solver, "branch_names", ())
+        return names
 
     def inverse(
         self, T: ArrayLike, seed: ArrayLike | None = None, policy: str | IkPolicy = "exact"
@@ -79,6 +90,26 @@ class Arm(SerialArm):
             return self._solve_floats(rows, near)
         return self.solver.solve(np.array(rows), near, _policy(policy))
 
+    def inverse_branch(self, T: ArrayLike, branch: str, seed: ArrayLike | None = None) -> IkResult:
+        """Joint positions for one pose by the branch of a name, inside the limits or not.
+
+        Args:
+            T: Base to tip, shape (4, 4).
+            branch: One of ``branch_names``, such as "left/elbow_up/wrist_down".
+            seed: Joint positions that decide what the pose leaves open (rad, m), shape (n,).
+
+        Raises:
+            InvalidInput: The pose is not finite or not rigid, or the seed has the wrong length.
+            UnknownName: There is no such branch; lists those that exist.
+        """
+        pose = np.array(pose_rows(T))
+        near = None if seed is None else joint_floats(seed, self._names, "seed")
+        solver: Any = self.solver
+        if branch not in self.branch_names:
+            raise UnknownName(f"branch of {self.model.name}", branch, self.branch_names)
+        result: IkResult = solver.solve_branch(pose, branch, near)
+        return result
+
     def inverse_batch(
         self, T: ArrayLike, seed: ArrayLike | None = None, policy: str | IkPolicy = "exact"
     ) -> BatchIkResult:
@@ -95,6 +126,26 @@ class Arm(SerialArm):
         poses, good = poses_and_mask(T)
         near, good = seed_array(seed, self._names, good)
         return self.solver.solve_batch(poses, near, _policy(policy), good)
+
+    def inverse_near(self, T: ArrayLike, seed: ArrayLike) -> BatchIkResult:
+        """Joint positions that a motion reaches from a seed, under the policy "position_first".
+
+        Where the solver can, it searches from the seed alone: a place that is better and far away
+        is not found, so that a path can be followed without a jump.
+
+        Args:
+            T: Base to tip, shape (N, 4, 4).
+            seed: Joint positions to go on from (rad, m), shape (n,).
+
+        Raises:
+            InvalidInput: Wrong shapes, a pose that is none, or an arm without that policy.
+        """
+        poses = se3.check(T)
+        near = np.array(joint_floats(seed, self._names, "seed"))
+        search: Callable[..., BatchIkResult] | None = getattr(self.solver, "solve_near", None)
+        if search is None:
+            return self.solver.solve_batch(poses, near, IkPolicy.POSITION_FIRST)
+        return search(poses, near)
 
     def inverse_all(self, T: ArrayLike) -> list[IkResult]:
         """Every solution of one pose, inside the limits or not.
@@ -127,7 +178,7 @@ def load_arm(
     """Loads an arm.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
         solver: Key of the inverse kinematics if not the usual one: "numeric" makes a snake a free

@@ -11,7 +11,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.rows import dh_constants
 from dvrk_kinematics.models.schema import ArmModel, JointKind
 
-__all__ = ["SerialChain"]
+__all__ = ["SerialChain", "chain_frame"]
 
 _CHUNK = 8192
 """Rows worked on at a time: their columns stay in the cache."""
@@ -153,3 +153,27 @@ def _combine(columns: tuple[Array, Array, Array], weights: Array) -> Array:
             term = column if weight == 1.0 else weight * column
             total = term if total is None else total + term
     return columns[0] * 0.0 if total is None else total
+
+
+def chain_frame(model: ArmModel, q: Sequence[float]) -> Array:
+    """Base to frame len(q) of a chain, without the tip's offset; shape (4, 4).
+
+    Args:
+        model: The arm.
+        q: Positions of its first joints (rad, m), at most as many as it has.
+    """
+    T = model.T_base
+    positions = iter(q)
+    for row in model.chain:
+        J = np.eye(4)
+        if row.kind is not JointKind.FIXED:
+            value = next(positions, None)
+            if value is None:
+                break
+            if row.kind is JointKind.PRISMATIC:
+                J[2, 3] = value
+            else:
+                J[:2, :2] = [[cos(value), -sin(value)], [sin(value), cos(value)]]
+        T_pre, T_post = dh_constants(row, model.convention)
+        T = T @ T_pre @ J @ T_post
+    return np.array(T)

@@ -106,6 +106,27 @@ class PositionFirst:
             result.position_error[rows] = position_error
             result.rotation_error[rows] = rotation_error
 
+    def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
+        """Search poses from a seed alone, so that a path can be followed without a jump.
+
+        Args:
+            T: Base to tip, shape (N, 4, 4).
+            seed: Joint positions from which each is searched (rad, m), shape (6,).
+
+        Raises:
+            InvalidInput: The tip is not on the wrist's yaw axis, so that yaw moves it.
+        """
+        self._check_tip()
+        starts = np.broadcast_to(self._limits.clamp(seed), (len(T), 1, 6))
+        q, position_error, rotation_error = (
+            part[:, 0] for part in self._search.minimise(T, starts)
+        )
+        mask = self._limits.mask_batch(q)
+        reached = (mask == 0) & (position_error <= POSITION_TOLERANCE_M)
+        q[reached] = self._limits.clamp(q[reached])
+        status = np.where(reached, IkStatus.OK, IkStatus.POSITION_UNREACHABLE).astype(np.uint8)
+        return BatchIkResult(q, status, mask, position_error, rotation_error)
+
     def _check_tip(self) -> None:
         offset = [row[3] for row in self._geometry.tip[:3]]
         if any(offset):

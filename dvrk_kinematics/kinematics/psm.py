@@ -154,7 +154,7 @@ class PsmSolver:
         ):
             # An array over bytes is read-only from birth.
             return new_tuple(
-                IkResult, (frombuffer(pack(q1, q2, q3, q4, q5, q6)), OK, (), 0.0, 0.0)
+                IkResult, (frombuffer(pack(q1, q2, q3, q4, q5, q6)), OK, (), 0.0, 0.0, "")
             )
         return self._solve_slowly(T, seed)
 
@@ -222,6 +222,10 @@ class PsmSolver:
         if policy is IkPolicy.POSITION_FIRST:
             self._position_first.refine(T, seed, result)
         return result
+
+    def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
+        """Solve N poses position-first from a seed alone, shape (6,); nothing else is tried."""
+        return self._position_first.solve_near(T, seed)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the eight branches of one pose, the roll turn nearest zero in each.

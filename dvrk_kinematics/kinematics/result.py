@@ -66,6 +66,7 @@ class IkResult(NamedTuple):
         violations: The joints outside their limits, in the order of the chain.
         position_error: Distance between the tip asked for and the tip reached (m).
         rotation_error: Angle between the orientation asked for and the one reached (rad).
+        reason: Which part of an unreachable pose the arm cannot have, where the solver knows it.
     """
 
     q: FloatArray
@@ -73,11 +74,22 @@ class IkResult(NamedTuple):
     violations: tuple[Violation, ...] = ()
     position_error: float = 0.0
     rotation_error: float = 0.0
+    reason: str = ""
 
     @property
     def ok(self) -> bool:
         """Whether the pose is solved inside the limits."""
         return self.status == 0
+
+    @property
+    def why_not(self) -> str:
+        """What is wrong, as a sentence: what cannot be reached, or every joint outside limits."""
+        if self.reason or not self.violations:
+            return self.reason or ("" if self.ok else self.status.name)
+        return ", ".join(
+            f"{joint} would be {value:.4f}, allowed {lower:.4f} to {upper:.4f}"
+            for joint, value, lower, upper in self.violations
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,8 @@ _SOLVERS = {
     "ecm": ("ecm", "EcmSolver"),
     "snake": ("snake", "SnakeSolver"),
     "numeric": ("numeric", "NumericSolver"),
+    "five_axis": ("five_axis", "FiveAxisSolver"),
+    "spherical_wrist": ("spherical_wrist", "SphericalWristSolver"),
 }
 
 

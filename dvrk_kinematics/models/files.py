@@ -11,7 +11,15 @@ from pathlib import Path
 from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.models.reader import Node, read_yaml
 
-__all__ = ["INSTRUMENTS_FILE", "arm_names", "find_models_dir", "read_arm_file", "read_cached"]
+__all__ = [
+    "INSTRUMENTS_FILE",
+    "arm_names",
+    "find_models_dir",
+    "model_name",
+    "part_names",
+    "read_arm_file",
+    "read_cached",
+]
 
 INSTRUMENTS_FILE = "instruments.yaml"
 _SHARE = Path("share") / "dvrk_kinematics" / "config" / "models"
@@ -74,6 +82,39 @@ def arm_names(
     """Names of the arms of a generation, as load_arm takes them."""
     files = _files(folder or find_models_dir())
     return tuple(name for name, made in files if made == generation.upper())
+
+
+def model_name(arm: str, folder: Path | None = None) -> str:
+    """The model of an arm by its name on the graph.
+
+    Args:
+        arm: Name of an instance: "PSM1", "ECM", "RVM1", ..., in any case.
+        folder: Where the files are; the project's own by default.
+
+    Returns:
+        The model of that very name ("RVM1"), else the name without trailing digits ("PSM").
+
+    Raises:
+        UnknownName: If there is neither; lists the models.
+    """
+    known = dict.fromkeys(name for name, _ in _files(folder or find_models_dir()))
+    for name in (arm.upper(), arm.upper().rstrip("0123456789")):
+        if name in known:
+            return name
+    raise UnknownName("arm", arm, known)
+
+
+def part_names(group: str, folder: Path | None = None) -> tuple[str, ...]:
+    """The models that a name stands for together: "SUJ" for SUJ_ECM, SUJ_PSM1, ...
+
+    Args:
+        group: The name; one that is a model itself stands for no others.
+        folder: Where the files are; the project's own by default.
+    """
+    known = dict.fromkeys(name for name, _ in _files(folder or find_models_dir()))
+    if group.upper() in known:
+        return ()
+    return tuple(name for name in known if name.startswith(f"{group.upper()}_"))
 
 
 def read_arm_file(name: str, generation: str, folder: Path | None = None) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models import files
+from dvrk_kinematics.models.controllers import read_controller
 from dvrk_kinematics.models.inertials import attach_inertials
 from dvrk_kinematics.models.instruments import instrument_names as _instrument_names
 from dvrk_kinematics.models.instruments import read_instrument
@@ -32,11 +34,13 @@ from dvrk_kinematics.models.schema import (
     LinkModel,
 )
 
-__all__ = ["arm_names", "instrument_names", "load_model"]
+__all__ = ["arm_names", "instrument_names", "load_model", "model_name"]
 
 _REQUIRED = ("name", "generation", "source", "convention", "joints", "chain")
 _OPTIONAL = (
+    "kind",
     "ik",
+    "controller",
     "default_instrument",
     "joint_prefix",
     "base",
@@ -45,9 +49,11 @@ _OPTIONAL = (
     "loops",
     "inertials",
     "derived",
+    "disc_tolerance",
 )
 
 arm_names = files.arm_names
+model_name = files.model_name
 
 
 def instrument_names(generation: str | None = None, folder: Path | None = None) -> tuple[str, ...]:
@@ -75,7 +81,7 @@ def load_model(
     """Reads an arm, complete with its instrument.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
         folder: Where the model files are; the project's own by default.
@@ -104,6 +110,7 @@ def load_model(
         )
     return ArmModel(
         name=node["name"].text(),
+        kind=(node["kind"] if "kind" in node else node["name"]).text(),
         generation=node["generation"].text(),
         convention=convention,
         joints=joints,
@@ -117,6 +124,8 @@ def load_model(
         instrument=mounted,
         ik=mounted.ik if mounted else node["ik"].text(),
         source=node["source"].text(),
+        controller=read_controller(node["controller"], joints) if "controller" in node else None,
+        disc_tolerance=node["disc_tolerance"].number() if "disc_tolerance" in node else math.inf,
     )
 
 

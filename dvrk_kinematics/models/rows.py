@@ -15,11 +15,12 @@ __all__ = ["DH_KEYS", "dh_constants", "read_chain", "read_dh", "read_joint", "re
 
 DH_KEYS = ("alpha", "a", "d", "theta")
 _LIMIT_KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
+_TOLERANCE_KEY = "pid_tolerance"
 
 
 def read_joint(name: str, node: Node) -> JointModel:
     """Reads one joint; refuses limits in the wrong order and negative rates."""
-    node.keys(("kind", *_LIMIT_KEYS))
+    node.keys(("kind", *_LIMIT_KEYS), (_TOLERANCE_KEY,))
     kinds = (JointKind.REVOLUTE.value, JointKind.PRISMATIC.value)
     kind = node["kind"].text()
     if kind not in kinds:
@@ -30,6 +31,10 @@ def read_joint(name: str, node: Node) -> JointModel:
     for key in _LIMIT_KEYS[2:]:
         if numbers[key] < 0.0:
             raise node[key].error(f"must not be negative, is {numbers[key]}")
+    if _TOLERANCE_KEY in node:
+        numbers[_TOLERANCE_KEY] = node[_TOLERANCE_KEY].number()
+        if not numbers[_TOLERANCE_KEY] > 0.0:
+            raise node[_TOLERANCE_KEY].error(f"must be positive, is {numbers[_TOLERANCE_KEY]}")
     return JointModel(name=name, kind=JointKind(kind), **numbers)
 
 

@@ -6,6 +6,7 @@ All arrays are read-only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,6 +14,7 @@ from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = [
     "ArmModel",
+    "ControllerModel",
     "Convention",
     "DhRow",
     "Inertial",
@@ -55,6 +57,8 @@ class JointModel:
         velocity: Largest speed (rad/s or m/s).
         acceleration: Largest acceleration (rad/s^2 or m/s^2).
         effort: Largest torque or force (N m or N).
+        pid_tolerance: Difference of setpoint and measured position (rad or m) at which the arm
+            faults; infinite where it does not, or where other numbers tell.
     """
 
     name: str
@@ -64,6 +68,7 @@ class JointModel:
     velocity: float
     acceleration: float
     effort: float
+    pid_tolerance: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +193,27 @@ class InstrumentModel:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerModel:
+    """What the controller of a plain serial arm knows besides geometry; one entry a joint.
+
+    Attributes:
+        home: Where homing goes (rad, m).
+        p_gain: Proportional gain (N m/rad, N/m).
+        d_gain: Derivative gain (N m s/rad, N s/m).
+    """
+
+    home: tuple[float, ...]
+    p_gain: tuple[float, ...]
+    d_gain: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ArmModel:
     """An arm, complete with its instrument.
 
     Attributes:
         name: Model name, such as "PSM".
+        kind: Which topics and controller it has: its own name, or "ARM" for a plain serial arm.
         generation: "Classic", "Si", or empty where there is only one.
         convention: Which matrix the rows of the chain stand for.
         joints: The joints of the vector q, in order.
@@ -206,9 +227,14 @@ class ArmModel:
         instrument: What is mounted, None for an arm that carries none.
         ik: Key of the solver of its inverse kinematics.
         source: Where the numbers come from.
+        controller: The controller of a plain serial arm; None for the arms of a dVRK, whose
+            controllers are not described by a few numbers a joint.
+        disc_tolerance: Difference of setpoint and measured position of an instrument's disc (rad)
+            at which the arm faults; infinite for an arm without an instrument.
     """
 
     name: str
+    kind: str
     generation: str
     convention: Convention
     joints: tuple[JointModel, ...]
@@ -222,6 +248,8 @@ class ArmModel:
     instrument: InstrumentModel | None
     ik: str
     source: str
+    controller: ControllerModel | None = None
+    disc_tolerance: float = math.inf
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class UrdfModel:
         joints: The joints that move by themselves, in the order of the file, signs applied.
         root: The link whose pose is ``T_root``.
         source: The file.
+        movable: Every joint that moves, mimics included, in the order of the file: whom it
+            follows, itself if nobody, with the signs of ``parse_urdf`` applied.
     """
 
     name: str
@@ -46,6 +49,7 @@ class UrdfModel:
     joints: tuple[JointModel, ...]
     root: str
     source: str
+    movable: Mapping[str, Mimic]
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -107,7 +111,11 @@ def parse_urdf(
     root = links[0].name if root is None else root
     links[0] = replace(links[0], T_pre=_place_root(links, root, T_root, source))
     models = tuple(_turned(joint.model, turned.get(joint.name, 1.0)) for joint in moving)
-    return UrdfModel(robot.name, tuple(links), models, root, source)
+    movable = {
+        name: replace(mimic, multiplier=mimic.multiplier * turned.get(mimic.joint, 1.0))
+        for name, mimic in leaders.items()
+    }
+    return UrdfModel(robot.name, tuple(links), models, root, source, MappingProxyType(movable))
 
 
 def _refuse_repeated(names: Iterable[str], kind: str, source: str) -> None:

@@ -31,7 +31,7 @@ def describe(arm: str, **arguments: str) -> str:
     """The URDF of an instance by its name.
 
     Args:
-        arm: "PSM1", "ECM", "SUJ" (cart and all setup joints), "SUJ_PSM1", ...
+        arm: "PSM1", "ECM", "SUJ" (cart and all setup joints), "SUJ_PSM1", "RVM1", ...
         **arguments: Arguments of the xacro file, such as instrument="400117" or prefix="left_".
 
     Returns:
@@ -41,10 +41,20 @@ def describe(arm: str, **arguments: str) -> str:
         UnknownName: If there is no description for such an arm.
         ModelError: If the arguments make no sense, or an Si arm is asked for.
     """
-    stem = "suj" if arm.startswith("SUJ") else arm.rstrip("0123456789").lower()
-    if stem not in ("psm", "ecm", "suj"):
-        raise UnknownName("arm with a description", arm, ("PSM1", "ECM", "SUJ", "SUJ_PSM1"))
+    stem = "suj" if arm.startswith("SUJ") else _model_stem(arm)
+    described = urdf_files()
+    if stem not in described:
+        valid = [name for name in files.arm_names() if name.lower() in described]
+        raise UnknownName("arm with a description", arm, (*valid, "SUJ", "SUJ_PSM1"))
     return expand(stem, arm=arm, **arguments)
+
+
+def _model_stem(arm: str) -> str:
+    """The file that describes an arm has the name of the arm's model; "" for no arm."""
+    try:
+        return files.model_name(arm).lower()
+    except UnknownName:
+        return ""
 
 
 def expand(name: str | Path, **arguments: str) -> str:

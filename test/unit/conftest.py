@@ -26,6 +26,8 @@ ARMS: dict[str, Callable[[], Arm]] = {
     "suj_psm2": lambda: load_arm("SUJ_PSM2"),
     "suj_psm3": lambda: load_arm("SUJ_PSM3"),
     "suj_ecm": lambda: load_arm("SUJ_ECM"),
+    "rvm1": lambda: load_arm("RVM1"),
+    "cyber310": lambda: load_arm("CYBER310"),
 }
 
 

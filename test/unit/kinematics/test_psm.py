@@ -13,7 +13,7 @@ from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.kinematics.psm import PsmSolver
 from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry
-from dvrk_kinematics.kinematics.result import IkPolicy, IkStatus
+from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.models.loader import instrument_names
 
 DATA = Path(__file__).parents[2] / "data"
@@ -259,3 +259,9 @@ def test_jacobian_against_finite_differences(fraction: list[float]) -> None:
         spin = rate[:3, :3] @ T[:3, :3].T
         column = [*rate[:3, 3], spin[2, 1], spin[0, 2], spin[1, 0]]
         np.testing.assert_allclose(J[:, i], column, atol=1e-8)
+
+
+def test_the_answer_of_the_quick_way_has_every_field() -> None:
+    found = PSM.inverse(PSM.forward(np.array([0.1, -0.2, 0.12, 0.4, 0.5, -0.6])))
+    assert len(found) == len(IkResult._fields)
+    assert found.why_not == "" and "reason=''" in repr(found)

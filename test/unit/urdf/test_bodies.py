@@ -12,7 +12,7 @@ from dvrk_kinematics.models.loader import load_model
 from dvrk_kinematics.models.urdf import parse_urdf
 from dvrk_kinematics.models.urdf_solids import Shape, read_solids
 
-FILES = ["psm", "ecm", "suj", "patient_cart"]
+FILES = ["psm", "ecm", "suj", "patient_cart", "rvm1", "cyber310"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -44,6 +44,8 @@ def test_masses_are_those_of_bodies(name: str, expanded: Any) -> None:
         ("ECM", "ECM", None),
         ("SUJ_PSM3", "SUJ_PSM3", None),
         ("SUJ_ECM", "SUJ_ECM", None),
+        ("RVM1", "RVM1", None),
+        ("CYBER310", "CYBER310", None),
     ],
 )
 def test_masses_are_those_of_the_model(

@@ -17,7 +17,7 @@ from dvrk_kinematics.errors import MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.models.urdf_description import describe, expand, urdf_files
 
 ROOT = Path(__file__).resolve().parents[3]
-FILES = ["psm", "ecm", "suj", "patient_cart", "torso_scene"]
+FILES = ["psm", "ecm", "suj", "patient_cart", "torso_scene", "rvm1", "cyber310"]
 CHECK_URDF = shutil.which("check_urdf")
 
 
@@ -71,7 +71,7 @@ def test_expansion_is_the_same_from_everywhere(tmp_path: Path, described: Any) -
     assert [e.get("name") for e in mine.iter("link")] == links
 
 
-@pytest.mark.parametrize("arm", ["PSM1", "ECM", "SUJ_PSM1", "SUJ_ECM"])
+@pytest.mark.parametrize("arm", ["PSM1", "ECM", "SUJ_PSM1", "SUJ_ECM", "RVM1", "CYBER310"])
 def test_an_arm_expands_in_less_than_a_second(arm: str) -> None:
     """Processor time, and up to three tries, since machines are shared."""
     assert any(_seconds(arm) < 1.0 for _ in range(3))
@@ -111,7 +111,7 @@ def test_prefixes_and_parent_are_arguments(oracle: Any) -> None:
 
 
 def test_a_single_arm_has_its_base_as_root(described: Any) -> None:
-    for arm in ("PSM1", "ECM", "SUJ_PSM1"):
+    for arm in ("PSM1", "ECM", "SUJ_PSM1", "RVM1", "CYBER310"):
         root = ElementTree.fromstring(described(arm))
         children = {child.get("link") for child in root.iter("child")}
         links = [link.get("name") for link in root.iter("link")]

@@ -12,18 +12,17 @@ import pytest
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.models.loader import instrument_names
+from dvrk_kinematics.models.loader import instrument_names, model_name
 from dvrk_kinematics.models.urdf_description import expand
 
-ARMS = ["PSM1", "ECM", "SUJ_PSM1", "SUJ_PSM2", "SUJ_PSM3", "SUJ_ECM"]
+ARMS = ["PSM1", "ECM", "SUJ_PSM1", "SUJ_PSM2", "SUJ_PSM3", "SUJ_ECM", "RVM1", "CYBER310"]
 INSTRUMENTS = ["400006", "400117", "CAUDIER", "400093", "400183", "400143"]
 TOLERANCE = 1e-12
 
 
 def _arm(name: str, instrument: str | None = None) -> Arm:
-    model = name if name.startswith("SUJ") else name.rstrip("0123456789")
     solver = {"solver": "numeric"} if instrument in ("400117", "400143") else {}
-    return load_arm(model, instrument=instrument, **solver)
+    return load_arm(model_name(name), instrument=instrument, **solver)
 
 
 def _compare(arm: Arm, prefix: str, robot: Any, rng: np.random.Generator) -> None:
@@ -109,9 +108,11 @@ def test_joint_names_are_the_controllers(described: Any, oracle: Any) -> None:
     assert oracle(described("ECM")).joints == {"yaw", "pitch", "insertion", "roll"}
     assert oracle(described("SUJ_PSM1")).joints == {f"SUJ_PSM1_J{i}" for i in range(6)}
     assert oracle(described("SUJ_ECM")).joints == {f"SUJ_ECM_J{i}" for i in range(4)}
+    for name in ("RVM1", "CYBER310"):
+        assert oracle(described(name)).joints == set(_arm(name).joint_names)
 
 
-@pytest.mark.parametrize("name", ["PSM1", "ECM", "SUJ_PSM1"])
+@pytest.mark.parametrize("name", ["PSM1", "ECM", "SUJ_PSM1", "RVM1", "CYBER310"])
 def test_limits_are_the_controllers(name: str, described: Any) -> None:
     arm, text = _arm(name), described(name)
     joints = [*arm.model.joints, *([arm.jaw] if arm.jaw else [])]

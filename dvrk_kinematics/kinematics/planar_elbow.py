@@ -1,0 +1,61 @@
+"""Shoulder and elbow that move a wrist in a plane: two links, two solutions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["PlanarElbow"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class PlanarElbow(NamedTuple):
+    """Two links with parallel axes.
+
+    Angles count from x towards z of the plane: the shoulder's from the x axis, the elbow's from
+    the straight arm. An elbow angle below 0 lies above the line from shoulder to wrist, seen with
+    the wrist at positive x.
+
+    Attributes:
+        upper: Length from shoulder to elbow (m).
+        fore: Length from elbow to wrist (m).
+    """
+
+    upper: float
+    fore: float
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Smallest and largest distance between shoulder and wrist (m)."""
+        return abs(self.upper - self.fore), self.upper + self.fore
+
+    def angles(self, x: FloatArray, z: FloatArray, side: float) -> tuple[FloatArray, FloatArray]:
+        """Give shoulder and elbow for a wrist in the plane.
+
+        A wrist that is too far is pointed at with a straight arm, one that is too near with a
+        folded one: the nearest that the arm can come to it.
+
+        Args:
+            x: Where the wrist is, seen from the shoulder (m), shape (N,).
+            z: As x.
+            side: -1 for the elbow below 0, +1 for the one above.
+
+        Returns:
+            Shoulder and elbow (rad), shape (N,) each.
+        """
+        square = x * x + z * z - self.upper**2 - self.fore**2
+        cosine = np.clip(square / (2.0 * self.upper * self.fore), -1.0, 1.0)
+        elbow = side * np.arccos(cosine)
+        across, along = self.fore * np.sin(elbow), self.upper + self.fore * np.cos(elbow)
+        return np.arctan2(z, x) - np.arctan2(across, along), elbow
+
+    def why_not(self, distance: float) -> str:
+        """Say why a wrist at a distance from the shoulder (m) cannot be reached."""
+        near, far = self.reach
+        return (
+            f"the wrist would have to be {distance:.4f} m from the shoulder, "
+            f"which reaches from {near:.4f} to {far:.4f} m"
+        )

@@ -1,0 +1,43 @@
+"""How far setpoint and measured position of each joint may differ before an arm faults.
+
+The controller compares actuators. An arm's own joints have one actuator each; the four discs of an
+instrument move its joints together, so that a joint's tolerance follows from the coupling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.models.schema import ArmModel, InstrumentModel
+
+__all__ = ["joint_pid_tolerance"]
+
+_COLUMNS = {"roll": 0, "wrist_pitch": 1, "wrist_yaw": 2}
+"""What the rows of a coupling are about, by joint; the joints of a snake carry a number behind."""
+
+
+def joint_pid_tolerance(model: ArmModel) -> Array:
+    """Tolerances of the joints, each moving alone (rad, m), shape (n,).
+
+    Several joints off at the same time may fault earlier: whoever needs to be sure uses half.
+
+    Args:
+        model: The arm with its instrument.
+    """
+    tolerance = np.array([joint.pid_tolerance for joint in model.joints])
+    instrument = model.instrument
+    if instrument is not None:
+        own = len(model.joints) - len(instrument.joints)
+        tolerance[own:] = model.disc_tolerance / _largest_disc_turn(instrument)
+    return frozen(tolerance)
+
+
+def _largest_disc_turn(instrument: InstrumentModel) -> Array:
+    """How far a disc turns at most for one radian of each joint, shape (k,)."""
+    names = [joint.name.rstrip("0123456789") for joint in instrument.joints]
+    if instrument.coupling is None:
+        return np.ones(len(names))
+    discs = np.abs(np.linalg.inv(instrument.coupling)).max(axis=0)
+    # The two pitches of a snake add up on one disc, and so do its yaws.
+    return np.array([discs[_COLUMNS[name]] * names.count(name) for name in names])
