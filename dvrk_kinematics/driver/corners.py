@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics.driver.knots import Knots
-from dvrk_kinematics.driver.motion_limits import MotionLimits
 from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.driver.spline import Spline
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.spline import Spline
 
 __all__ = ["round_corners"]
 

@@ -11,25 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvrk_kinematics.driver.cannula import CannulaRule
 from dvrk_kinematics.driver.corners import round_corners
-from dvrk_kinematics.driver.extremes import (
+from dvrk_kinematics.driver.joining import make_join
+from dvrk_kinematics.driver.knots import Knots, find_bad_knots
+from dvrk_kinematics.driver.path import Path
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
+from dvrk_kinematics.driver.tolerances import GoalTolerances, resolve
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.cannula import CannulaRule
+from dvrk_kinematics.motion.extremes import (
+    Excess,
     Extremes,
+    Quantity,
     find_excess,
     find_extremes,
     find_outside_limits,
 )
-from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.knots import Knots, find_bad_knots
-from dvrk_kinematics.driver.motion_limits import MotionLimits
-from dvrk_kinematics.driver.path import Path
-from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
-from dvrk_kinematics.driver.spline import Sample, Spline
-from dvrk_kinematics.driver.tolerances import GoalTolerances, resolve
-from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.spline import Sample, Spline
 
 __all__ = ["Goal", "PreparedGoal", "find_wait_s", "make_path", "prepare_goal"]
+
+_EXCESSES = {
+    Quantity.POSITION: Reason.GOAL_POSITION_LIMIT,
+    Quantity.VELOCITY: Reason.GOAL_VELOCITY_LIMIT,
+    Quantity.ACCELERATION: Reason.GOAL_ACCELERATION_LIMIT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def prepare_goal(
     # A first point at t = 0 is where the arm is; any other has to be inside the limits.
     start = knots.position[0] if knots.starts_at_zero else limits.position.clamp(knots.position[0])
     extremes = find_extremes(motion)
-    found = find_excess(extremes, limits, start)
+    found = _as_finding(find_excess(extremes, limits, start))
     if found is None and goal.is_cartesian and guard_settings.cannula is not None:
         found = _find_shallow(extremes, start, guard_settings.cannula)
     if found is not None:
@@ -106,6 +114,12 @@ def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:
     if knots.velocity is None:
         return round_corners(knots, limits)
     return Spline(knots.times_s, knots.position, knots.velocity, knots.acceleration)
+
+
+def _as_finding(excess: Excess | None) -> Finding | None:
+    if excess is None:
+        return None
+    return Finding(_EXCESSES[excess.quantity], "", excess.joint, excess.value, excess.limit)
 
 
 def _find_shallow(extremes: Extremes, start: Array, rule: CannulaRule) -> Finding | None:
@@ -163,7 +177,7 @@ def make_path(
         return Path(motion)
     # Its velocities and accelerations are inside the limits by its making.
     extremes = find_extremes(join)
-    found = find_outside_limits(extremes, guard_settings.limits, commanded.q)
+    found = _as_finding(find_outside_limits(extremes, guard_settings.limits, commanded.q))
     rule = guard_settings.cannula
     if found is None and prepared.goal.is_cartesian and rule is not None:
         found = _find_shallow(extremes, commanded.q, rule)

@@ -6,8 +6,8 @@ import numpy as np
 
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.driver.spline import Sample
 from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, find_outside
+from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["find_not_arrived", "find_off_path"]
 

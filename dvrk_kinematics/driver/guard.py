@@ -22,11 +22,11 @@ from dvrk_kinematics.driver.arm_checks import (
 from dvrk_kinematics.driver.freshness import Freshness
 from dvrk_kinematics.driver.port import ArmPort, ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
-from dvrk_kinematics.driver.setpoint_checks import find_bad_setpoint
+from dvrk_kinematics.driver.setpoint_checks import find_bad_jaw, find_bad_setpoint
 from dvrk_kinematics.driver.setpoint_watch import SetpointWatch
 from dvrk_kinematics.driver.settings import GuardSettings
-from dvrk_kinematics.driver.spline import Sample
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["Guard"]
 
@@ -53,6 +53,7 @@ class Guard:
         )
         self._now_ns = 0
         self._obstacle: Finding | None = Finding(Reason.STALE_STATE, "nothing was read yet")
+        self._last_obstacle = self._obstacle
         self._ready_since_ns: int | None = None
         self._last: Array | None = None
         self._last_ns = 0
@@ -91,7 +92,7 @@ class Guard:
         self.state, self._now_ns = state, now_ns
         self._obstacle = self._find_obstacle(before, state)
         if self._obstacle is not None:
-            self._ready_since_ns = None
+            self._ready_since_ns, self._last_obstacle = None, self._obstacle
         elif self._ready_since_ns is None:
             self._ready_since_ns = now_ns
         return state
@@ -118,13 +119,20 @@ class Guard:
         """Find why no motion may start now; None if one may."""
         if self._obstacle is not None:
             return self._obstacle
-        since = self._now_ns if self._ready_since_ns is None else self._ready_since_ns
-        ready_s = (self._now_ns - since) * 1e-9
+        ready_s = self._ready_ns() * 1e-9
         if ready_s < self.settings.ready_s:
-            return Finding(
-                Reason.NOT_READY_LONG_ENOUGH, "s", value=ready_s, limit=self.settings.ready_s
-            )
+            detail = f"seconds since: {self._last_obstacle}"
+            limit = self.settings.ready_s
+            return Finding(Reason.NOT_READY_LONG_ENOUGH, detail, value=ready_s, limit=limit)
         return self._find_lag()
+
+    def _ready_ns(self) -> int:
+        """For how long the arm has said that it is ready; what it did not say does not count."""
+        state, since = self.state, self._ready_since_ns
+        if state is None or since is None:
+            return 0
+        heard = min(state.measured_arrival_ns or since, state.setpoint_arrival_ns or since)
+        return max(heard - since, 0)
 
     def _find_lag(self) -> Finding | None:
         if self.state is None:
@@ -170,6 +178,26 @@ class Guard:
         self._last, self._last_ns = q, self._now_ns
         return None
 
+    def send_jaw(self, setpoint: float, last: float, elapsed_s: float) -> Finding | None:
+        """Send a setpoint of the jaw if it is safe; the arm itself may move or rest.
+
+        Args:
+            setpoint: Opening (rad).
+            last: Opening that was sent before, or where the jaw rests (rad).
+            elapsed_s: Time since then (s).
+
+        Returns:
+            Why it was not sent, None if it was.
+        """
+        found = self._obstacle or find_bad_jaw(setpoint, last, elapsed_s, self.settings.jaw)
+        if found is None:
+            self._port.servo_jaw(setpoint)
+        return found
+
+    def hold(self) -> None:
+        """Tell an arm that rests, or that somebody else moves, to stay where it is."""
+        self._port.hold()
+
     def stop(self, finding: Finding) -> None:
         """Stop at once, in the way that the reason asks for: freeze or silence.
 
@@ -179,7 +207,7 @@ class Guard:
         if self._last is not None and finding.stop_kind is not StopKind.SILENCE:
             self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
             self._port.hold()
-        self._ready_since_ns = None
+        self._ready_since_ns, self._last_obstacle = None, finding
         self.end()
 
     def end(self) -> None:

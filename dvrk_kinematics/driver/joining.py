@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dvrk_kinematics.driver.motion_limits import MotionLimits
-from dvrk_kinematics.driver.spline import Sample, Spline
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.spline import Sample, Spline
 
 __all__ = ["cruise_velocity", "make_join"]
 

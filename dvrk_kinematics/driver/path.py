@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvrk_kinematics.driver.spline import Sample, Spline
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.spline import Sample, Spline
 
 __all__ = ["Path", "PathClock"]
 

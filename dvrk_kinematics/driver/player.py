@@ -1,4 +1,4 @@
-"""The player: plays goals through the guard, tick by tick.
+"""The player: plays goals through the guard, tick by tick, or lets a jog do so.
 
 ::
 
@@ -11,40 +11,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 import numpy as np
 
 from dvrk_kinematics.driver.goal import PreparedGoal, find_wait_s, make_path
 from dvrk_kinematics.driver.goal_checks import find_not_arrived, find_off_path
 from dvrk_kinematics.driver.guard import Guard
+from dvrk_kinematics.driver.jog import Jog
+from dvrk_kinematics.driver.jog_command import JogCommand
 from dvrk_kinematics.driver.path import PathClock
+from dvrk_kinematics.driver.playing import PlayingGoal
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.result import Feedback, GoalResult, make_result
 from dvrk_kinematics.driver.settings import PlayerSettings
-from dvrk_kinematics.driver.spline import Sample
+from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["Player"]
-
-
-@dataclass(slots=True)
-class _Active:
-    """A goal that is being played.
-
-    Attributes:
-        prepared: The goal.
-        clock: Where on its path it is.
-        started_ns: When it started (monotonic).
-        ended_ns: When its path came to an end; None before that.
-        why_stopping: Why it is being stopped; None if it is not.
-    """
-
-    prepared: PreparedGoal
-    clock: PathClock
-    started_ns: int
-    ended_ns: int | None = None
-    why_stopping: Finding | None = None
 
 
 class Player:
@@ -53,12 +36,14 @@ class Player:
     Args:
         guard: The exit to the arm.
         settings: How to play.
+        jog: What moves the arm by hand while no goal is played; None to have none.
     """
 
-    def __init__(self, guard: Guard, settings: PlayerSettings) -> None:
+    def __init__(self, guard: Guard, settings: PlayerSettings, jog: Jog | None = None) -> None:
         self._guard = guard
         self._settings = settings
-        self._active: _Active | None = None
+        self._jog = jog
+        self._active: PlayingGoal | None = None
         self._waiting: tuple[PreparedGoal, int] | None = None
         self._results: list[GoalResult] = []
         self._advanced_ns = 0
@@ -66,14 +51,17 @@ class Player:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no goal, neither playing nor waiting."""
-        return self._active is None and self._waiting is None
+        """Whether there is no goal, neither playing nor waiting, and no jog."""
+        is_jogging = self._jog is not None and self._jog.is_active
+        return self._active is None and self._waiting is None and not is_jogging
 
     @property
     def commanded(self) -> Sample:
         """What was commanded last; the setpoint at rest if nothing is."""
         if self._active is not None:
             return self._active.clock.sample()
+        if self._jog is not None:
+            return self._jog.commanded
         q = self._guard.setpoint
         return Sample(q, np.zeros_like(q))
 
@@ -94,8 +82,8 @@ class Player:
     def accept(self, prepared: PreparedGoal, wall_now_ns: int) -> Finding | None:
         """Accept a goal: now, or to start when its stamp says.
 
-        A goal that starts replaces the one that is being played, without a jump. A goal that is
-        refused changes nothing.
+        A goal that starts replaces the one that is being played, or a jog, without a jump. A goal
+        that is refused changes nothing.
 
         Args:
             prepared: The goal.
@@ -119,6 +107,14 @@ class Player:
         self._waiting = (prepared, self._guard.now_ns + round(wait_s * 1e9))
         return None
 
+    def jog(self, command: JogCommand, now_ns: int) -> Finding | None:
+        """Take a command to jog, as ``Jog.command`` does; a goal that plays goes before it."""
+        if self._jog is None:
+            return Finding(Reason.JOG_NOT_OFFERED)
+        if self._active is not None and not command.is_zero:
+            return self._jog.refuse(Finding(Reason.GOAL_PLAYING), now_ns)
+        return self._jog.command(command, now_ns)
+
     def cancel(self, goal_id: Hashable) -> bool:
         """Cancel a goal: stop along its path, or forget it if it waits.
 
@@ -138,6 +134,8 @@ class Player:
         """Stop whatever moves or waits, in the way that the reason asks for."""
         self._drop_waiting(finding)
         self._stop_active(finding)
+        if self._jog is not None:
+            self.last_stop = self._jog.stop(finding) or self.last_stop
 
     def _stop_active(self, finding: Finding) -> None:
         active = self._active
@@ -152,7 +150,7 @@ class Player:
             active.clock.is_stopping = True
 
     def tick(self, now_ns: int) -> None:
-        """Read the arm, and command the next setpoint if a goal is being played.
+        """Read the arm, and command the next setpoint of a goal or a jog.
 
         Args:
             now_ns: Time now (ns), on the monotonic clock of the arm's arrivals.
@@ -161,6 +159,8 @@ class Player:
         self._start_waiting(now_ns)
         active = self._active
         if active is None:
+            if self._jog is not None:
+                self.last_stop = self._jog.tick(now_ns) or self.last_stop
             return
         found = self._guard.find_stop()
         if found is not None:
@@ -192,14 +192,18 @@ class Player:
         path = make_path(prepared, self.commanded, guard.settings, self._settings)
         if isinstance(path, Finding):
             return path
-        if self._active is None:
-            self._advanced_ns = guard.now_ns
-        else:
+        jog = self._jog
+        if self._active is not None:
             self._finish(self._active.why_stopping or Finding(Reason.REPLACED), is_at_rest=False)
+        elif jog is not None and jog.is_active:
+            self._advanced_ns = jog.advanced_ns
+            self.last_stop = jog.hand_over()
+        else:
+            self._advanced_ns = guard.now_ns
         guard.begin(prepared.goal.is_cartesian)
         max_step_s = 2.0 * self._settings.period_s
         clock = PathClock(path, guard.settings.limits.acceleration, max_step_s)
-        self._active = _Active(prepared, clock, self._advanced_ns)
+        self._active = PlayingGoal(prepared, clock, self._advanced_ns)
         return None
 
     def _drop_waiting(self, finding: Finding) -> None:
@@ -208,7 +212,7 @@ class Player:
             self._waiting = None
             self._results.append(make_result(goal_id, finding, 0.0))
 
-    def _judge(self, active: _Active, setpoint: Sample, state: ArmState) -> None:
+    def _judge(self, active: PlayingGoal, setpoint: Sample, state: ArmState) -> None:
         """Compare with the tolerances, and end what has come to its end."""
         tolerances, names = active.prepared.tolerances, self._guard.settings.limits.names
         if not active.clock.is_at_rest:
@@ -235,12 +239,7 @@ class Player:
         active = self._active
         if active is None:
             return
-        end_ns = self._advanced_ns if active.ended_ns is None else active.ended_ns
-        clock, prepared = active.clock, active.prepared
-        # What of the goal's own time was played: all but the part that only joined.
-        planned_s = prepared.duration_s - max(clock.path.duration_s - clock.time_s, 0.0)
-        lateness_s = (end_ns - active.started_ns) * 1e-9 - planned_s
-        self._results.append(make_result(prepared.goal.goal_id, finding, max(lateness_s, 0.0)))
+        self._results.append(active.make_result(finding, self._advanced_ns))
         self.last_stop = finding
         self._active = None
         if is_at_rest:

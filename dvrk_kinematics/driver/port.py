@@ -75,6 +75,10 @@ class ArmPort(Protocol):
         """Send a setpoint: positions (rad, m) and feed-forward velocities, shape (n,) each."""
         ...
 
+    def servo_jaw(self, position: float) -> None:
+        """Send a setpoint of the jaw (rad); only to an arm that has one."""
+        ...
+
     def hold(self) -> None:
         """Tell the arm to stay at its setpoint."""
         ...

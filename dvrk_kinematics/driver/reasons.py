@@ -58,6 +58,21 @@ class Reason(Enum):
     GOAL_ACCELERATION_LIMIT = "goal exceeds an acceleration limit"
     GOAL_IN_CANNULA = "goal brings the wrist into the cannula"
 
+    # Jogs: what refuses, slows or ends them.
+    JOG_NOT_OFFERED = "such a jog is not offered"
+    NOT_FINITE_JOG = "jog command holds NaN or infinity"
+    UNKNOWN_FRAME = "a frame cannot be used"
+    GOAL_PLAYING = "a goal is being played"
+    JOG_NOT_RELEASED = "the jog was stopped and must be let go of first"
+    JOG_SPEED = "jog slowed to what speed or acceleration allow"
+    JOG_PARTLY = "the arm cannot do all of the jog"
+    JOG_CHANGES = "a jog of another kind comes to rest first"
+    JOG_ENDED = "jog ended"
+
+    # Nobody has said yet that this arm may be moved.
+    NOT_ENABLED_HERE = "not enabled through the bridge"
+    NOT_SIMULATED = "not a simulated arm"
+
     # The arm is not ours to command.
     LEFT_ENABLED = "not ENABLED"
     FAULT = "FAULT"
@@ -87,9 +102,11 @@ class Reason(Enum):
     PATH_TOLERANCE = "path tolerance violated"
     GOAL_TOLERANCE = "goal tolerance violated"
     GAP = "gap in the control loop"
+    LOOP_FAILED = "the control loop failed"
     JOG_TIMEOUT = "jog commands ceased"
     LIMIT_AHEAD = "limit ahead"
     CANNULA_AHEAD = "cannula ahead"
+    SINGULARITY_AHEAD = "singularity ahead"
 
 
 STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
@@ -101,6 +118,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.JOG_TIMEOUT: StopKind.PATH_STOP,
         Reason.LIMIT_AHEAD: StopKind.PATH_STOP,
         Reason.CANNULA_AHEAD: StopKind.PATH_STOP,
+        Reason.SINGULARITY_AHEAD: StopKind.PATH_STOP,
         Reason.STALE_STATE: StopKind.FREEZE,
         Reason.STAMP_ZERO: StopKind.FREEZE,
         Reason.STAMP_NOT_INCREASING: StopKind.FREEZE,
@@ -114,6 +132,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.SETPOINT_VELOCITY: StopKind.FREEZE,
         Reason.SETPOINT_STEP: StopKind.FREEZE,
         Reason.SETPOINT_IN_CANNULA: StopKind.FREEZE,
+        Reason.LOOP_FAILED: StopKind.FREEZE,
         Reason.LEFT_ENABLED: StopKind.SILENCE,
         Reason.FAULT: StopKind.SILENCE,
         Reason.NOT_HOMED: StopKind.SILENCE,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dvrk_kinematics.driver.reasons import Finding, Reason, ResultCode
-from dvrk_kinematics.driver.spline import Sample
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["Feedback", "GoalResult", "GoalStatus", "make_result"]
 

@@ -14,7 +14,7 @@ class SetpointWatch:
     """Compares reported setpoints with those that were sent.
 
     The arm does not interpolate: what it reports is exactly one of the setpoints that it got, some
-    time ago. At rest it is the one at which the rest began.
+    time ago and in their order. At rest it is the one at which the rest began.
 
     Args:
         names: The joints.
@@ -64,24 +64,38 @@ class SetpointWatch:
             return None
         self._arrival_ns = arrival_ns
         reported: list[float] = setpoint.tolist()
-        newest = self._rest
-        for sent_ns, q in reversed(self._sent):
-            if newest is not None and now_ns - sent_ns > self._memory_ns:
-                break
-            newest = newest or q
-            if self._is_same(reported, q):
-                return None
+        if self._is_echo(reported, now_ns):
+            return None
+        newest = self._rest or (self._sent[-1][1] if self._sent else None)
         if newest is None:
             self._rest = reported
             return None
         if self._rest is not None:
             if self._is_same(reported, self._rest):
                 return None
-            # The new place is where the arm rests from now on, if it does.
+            # The new place is where the arm rests from now on, if it does. Whatever it reports
+            # after this, ours was before.
             self._rest = reported
+            self._sent.clear()
         j = max(range(len(reported)), key=lambda i: abs(reported[i] - newest[i]))
         detail = f"the arm reports {reported[j]:.6g}, sent was {newest[j]:.6g}"
         return Finding(Reason.FOREIGN_SETPOINT, detail, self._names[j])
+
+    def _is_echo(self, reported: list[float], now_ns: int) -> bool:
+        """Whether a setpoint was sent, not too long ago and not before what was reported last.
+
+        An arm reports in the order in which it was told. One that is homed, say, may come by
+        where we had sent it, but the other way round.
+        """
+        for place, (sent_ns, q) in enumerate(self._sent):
+            is_newest = self._rest is None and place == len(self._sent) - 1
+            if not is_newest and now_ns - sent_ns > self._memory_ns:
+                continue
+            if self._is_same(reported, q):
+                for _ in range(place):
+                    self._sent.popleft()
+                return True
+        return False
 
     def _is_same(self, a: list[float], b: list[float]) -> bool:
         return all(abs(x - y) <= self._tolerance for x, y in zip(a, b, strict=True))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dvrk_kinematics.driver.cannula import CannulaRule
-from dvrk_kinematics.driver.motion_limits import MotionLimits
 from dvrk_kinematics.driver.tolerances import GoalTolerances
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.motion.cannula import CannulaRule
+from dvrk_kinematics.motion.motion_limits import MotionLimits
 
 __all__ = ["GuardSettings", "PlayerSettings"]
 
@@ -25,6 +25,7 @@ class GuardSettings:
             which the arm's PID faults.
         tool: Part number, or name, of the model's instrument; empty for an arm without.
         cannula: The cannula rule, None to have none.
+        jaw: Limits of the jaw, None for an arm without.
         max_age_s: Oldest that the arm's state may be (s).
         ready_s: How long the arm must be ready without a break before a start (s). The real arm
             says so for a few ms before its homing motion.
@@ -40,6 +41,7 @@ class GuardSettings:
     pid_tolerance: Array
     tool: str = ""
     cannula: CannulaRule | None = None
+    jaw: MotionLimits | None = None
     max_age_s: float = 0.05
     ready_s: float = 0.1
     step_fraction: float = 0.5

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.driver.spline import Sample
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["GoalTolerances", "StateTolerance", "find_outside", "no_tolerance", "resolve"]
 

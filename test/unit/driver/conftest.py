@@ -18,6 +18,8 @@ from dvrk_kinematics.driver import (
     GoalTolerances,
     Guard,
     GuardSettings,
+    Jog,
+    JogSettings,
     Knots,
     OperatingState,
     Player,
@@ -48,7 +50,7 @@ class Sent:
 class FakeArm:
     """The other end of an ArmPort: takes setpoints at once, reports them a few ticks later."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[str, ...], home: np.ndarray, tool: str) -> None:
         self.now_ns = 1_000_000_000
         self.sent: list[Sent] = []
         self.holds: list[int] = []
@@ -56,21 +58,21 @@ class FakeArm:
         self.echo_delay = 3
         self.is_reporting = True
         self.stamp_step_ns = PERIOD_NS
-        self.follows = np.ones(6, dtype=bool)
-        self._setpoints = [HOME] * 200
+        self.follows = np.ones(len(names), dtype=bool)
+        self._setpoints = [home] * 200
         self.state = ArmState(
-            joint_names=("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw"),
-            measured_q=HOME,
-            measured_qd=np.zeros(6),
+            joint_names=names,
+            measured_q=home,
+            measured_qd=np.zeros(len(names)),
             measured_stamp_ns=77,
             measured_arrival_ns=None,
-            setpoint_q=HOME,
+            setpoint_q=home,
             setpoint_stamp_ns=77,
             setpoint_arrival_ns=None,
             operating_state=OperatingState.ENABLED,
             is_homed=True,
             is_busy=False,
-            tool="LARGE_NEEDLE_DRIVER:400006[..]",
+            tool=tool,
         )
 
     def say(self, **fields: object) -> None:
@@ -117,29 +119,44 @@ def _psm() -> Arm:
 
 
 class Rig:
-    """A player with its guard, the arm and the clock."""
+    """A player with its jog and guard, the arm and the clock."""
 
-    def __init__(self, is_ready: bool = True, **changes: object) -> None:
-        model = _psm()
+    def __init__(
+        self,
+        is_ready: bool = True,
+        model: Arm | None = None,
+        home: np.ndarray = HOME,
+        **changes: object,
+    ) -> None:
+        model = _psm() if model is None else model
+        joints = len(model.joint_names)
+        instrument = model.model.instrument
+        number = "" if instrument is None else instrument.number
         guard_changes = {k: v for k, v in changes.items() if hasattr(GuardSettings, k)}
         player_changes = {k: v for k, v in changes.items() if hasattr(PlayerSettings, k)}
+        jog_changes = {k: v for k, v in changes.items() if hasattr(JogSettings, k)}
         self.guard_settings = replace(
             GuardSettings(
                 limits=make_motion_limits(model),
-                pid_tolerance=PID_TOLERANCE,
-                tool="400006",
+                pid_tolerance=PID_TOLERANCE if joints == 6 else np.full(joints, 0.4),
+                tool=number,
                 cannula=make_cannula_rule(model),
                 feed_forward=True,
             ),
             **guard_changes,
         )
         self.settings = replace(
-            PlayerSettings(start_tolerance=np.full(6, 0.01), tolerances=UNSAID), **player_changes
+            PlayerSettings(
+                start_tolerance=np.full(joints, 0.01),
+                tolerances=GoalTolerances(no_tolerance(joints), no_tolerance(joints), 0.0),
+            ),
+            **player_changes,
         )
         self.limits = self.guard_settings.limits
-        self.arm = FakeArm()
+        self.arm = FakeArm(model.joint_names, np.array(home), f"TOOL:{number}[..]")
         self.guard = Guard(self.arm, self.guard_settings)
-        self.player = Player(self.guard, self.settings)
+        self.jog = Jog(self.guard, model, replace(JogSettings(), **jog_changes), self.settings)
+        self.player = Player(self.guard, self.settings, self.jog)
         self.results: list[GoalResult] = []
         self.wall_ns = 1_700_000_000_000_000_000
         if is_ready:
@@ -188,7 +205,7 @@ class Rig:
         """Every command inside the limits, and no jump of position or velocity."""
         sent = self.arm.sent
         q = np.array([HOME if not sent else sent[0].q, *[s.q for s in sent]])
-        qd = np.array([np.zeros(6), *[s.qd for s in sent]])
+        qd = np.array([np.zeros(q.shape[1]), *[s.qd for s in sent]])
         t = np.array([s.now_ns for s in sent]) * 1e-9
         dt = np.diff(t, prepend=t[0] - 0.005)[:, None]
         limits, slack = self.limits, 1.0 + 2e-3

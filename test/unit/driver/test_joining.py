@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dvrk_kinematics.driver.extremes import find_extremes
 from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.spline import Sample
+from dvrk_kinematics.motion.extremes import find_extremes
+from dvrk_kinematics.motion.spline import Sample
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
 

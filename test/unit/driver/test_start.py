@@ -67,6 +67,20 @@ def test_ready_for_a_few_ms_before_homing_is_not_ready(make_rig) -> None:
     assert rig.play(1.0, q=NEAR) is None
 
 
+def test_an_arm_that_says_nothing_does_not_become_ready(make_rig) -> None:
+    """What an arm had no time to say, such as the end of its homing, may still come."""
+    rig = make_rig(is_ready=False, max_age_s=1.0)
+    rig.ticks(3)
+    rig.arm.is_reporting = False
+    rig.ticks(60)
+    refused = rig.play(1.0, q=NEAR)
+    assert refused.reason is Reason.NOT_READY_LONG_ENOUGH
+    assert refused.value < 0.02 and "nothing was read yet" in refused.detail
+    rig.arm.is_reporting = True
+    rig.ticks(3)
+    assert rig.play(1.0, q=NEAR) is None
+
+
 def test_readiness_that_breaks_between_two_ticks_begins_anew(rig) -> None:
     rig.arm.say(interruptions=5)
     rig.tick()

@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
-from dvrk_kinematics.driver.motion_limits import RELATIVE_SLACK, MotionLimits
-from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.driver.spline import Spline
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
+from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.spline import Spline
 
-__all__ = ["Extremes", "find_excess", "find_extremes", "find_outside_limits"]
+__all__ = [
+    "Excess",
+    "Extremes",
+    "Quantity",
+    "find_excess",
+    "find_extremes",
+    "find_outside_limits",
+]
 
 _CHUNK = 8192
 """Segments looked at together: a million of them must not need memory for all at once."""
 
 _QUINTIC_STEPS = 32
-"""Places within a quintic segment that are looked at. Cubics are solved exactly."""
+"""Places within a quintic segment that are looked at for positions and speeds. Accelerations of
+quintics, and everything of cubics, are solved exactly."""
+
+
+class Quantity(Enum):
+    """What of a joint is beyond its limit."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    ACCELERATION = "acceleration"
+
+
+class Excess(NamedTuple):
+    """A limit that a motion does not keep.
+
+    Attributes:
+        quantity: What is beyond the limit.
+        joint: Name of the joint.
+        value: The most extreme value (rad, m; per s; per s^2).
+        limit: What is allowed.
+    """
+
+    quantity: Quantity
+    joint: str
+    value: float
+    limit: float
 
 
 class Extremes(NamedTuple):
@@ -60,17 +92,28 @@ def _places(coefficients: Array) -> Array:
     shape = coefficients.shape[1:]
     if len(coefficients) == 6:
         steps = np.linspace(0.0, 1.0, _QUINTIC_STEPS + 1)
-        return np.broadcast_to(steps[:, None, None], (len(steps), *shape))
+        # Where the jerk 6 d + 24 e u + 60 f u^2 is zero.
+        _, _, _, d, e, f = coefficients
+        inner = _half_roots(10.0 * f, 2.0 * e, d)
+        return np.concatenate([np.broadcast_to(steps[:, None, None], (len(steps), *shape)), inner])
     _, b, c, d = coefficients
     with np.errstate(divide="ignore", invalid="ignore"):
         fastest = -c / (3.0 * d)
-        root = np.sqrt(np.maximum(c * c - 3.0 * b * d, 0.0))
-        # The stable form of the quadratic's roots: no difference of nearly equal numbers.
-        half = -(c + np.copysign(root, c))
-        turns = [half / (3.0 * d), b / half]
-    inner = np.stack([fastest, *turns])
-    inner = np.where((inner > 0.0) & (inner < 1.0), inner, 0.0)
+    inner = np.concatenate([_inside(fastest[None]), _half_roots(3.0 * d, c, b)])
     return np.concatenate([np.zeros((1, *shape)), inner, np.ones((1, *shape))])
+
+
+def _half_roots(a: Array, b: Array, c: Array) -> Array:
+    """The roots of a u^2 + 2 b u + c inside (0, 1), else 0; shape (2, ...)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+        # The stable form: no difference of nearly equal numbers.
+        half = -(b + np.copysign(root, b))
+        return _inside(np.stack([half / a, c / half]))
+
+
+def _inside(u: Array) -> Array:
+    return np.where((u > 0.0) & (u < 1.0), u, 0.0)
 
 
 def _evaluate(coefficients: Array, u: Array) -> tuple[Array, Array, Array]:
@@ -82,7 +125,7 @@ def _evaluate(coefficients: Array, u: Array) -> tuple[Array, Array, Array]:
     return q, qd, 2.0 * half_qdd
 
 
-def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Finding | None:
+def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess | None:
     """Find where a motion leaves the limits of position, velocity or acceleration.
 
     Args:
@@ -93,18 +136,18 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Finding 
     outside = find_outside_limits(found, limits, start)
     if outside is not None:
         return outside
-    for reason, values, allowed in (
-        (Reason.GOAL_VELOCITY_LIMIT, found.speed, limits.velocity),
-        (Reason.GOAL_ACCELERATION_LIMIT, found.acceleration, limits.acceleration),
+    for quantity, values, allowed in (
+        (Quantity.VELOCITY, found.speed, limits.velocity),
+        (Quantity.ACCELERATION, found.acceleration, limits.acceleration),
     ):
         j = int(np.argmax(values / allowed))
         # Written so that NaN, from numbers too large to compute with, is refused too.
         if not values[j] <= allowed[j] * (1.0 + RELATIVE_SLACK):
-            return Finding(reason, "", limits.names[j], float(values[j]), float(allowed[j]))
+            return Excess(quantity, limits.names[j], float(values[j]), float(allowed[j]))
     return None
 
 
-def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> Finding | None:
+def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> Excess | None:
     """Find where a motion leaves the joint limits.
 
     Args:
@@ -120,5 +163,4 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     if below[j] <= 0.0 and above[j] <= 0.0:
         return None
     value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
-    name = limits.names[j]
-    return Finding(Reason.GOAL_POSITION_LIMIT, "", name, float(value[j]), float(limit[j]))
+    return Excess(Quantity.POSITION, limits.names[j], float(value[j]), float(limit[j]))

@@ -1,0 +1,230 @@
+"""The jaw of an instrument: one joint beside the arm's own, played through the same guard."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, cast
+
+import numpy as np
+
+from dvrk_kinematics.driver.guard import Guard
+from dvrk_kinematics.driver.joining import make_join
+from dvrk_kinematics.driver.path import Path, PathClock
+from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
+from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.spline import Sample, Spline
+
+__all__ = ["JawFeedback", "JawPlayer", "JawPort", "JawReading", "JawResult", "JawSettings"]
+
+
+class JawReading(NamedTuple):
+    """What an arm says about its jaw.
+
+    Attributes:
+        position: Measured opening (rad); None if nothing arrived or the arm calls it invalid.
+        velocity: Measured speed (rad/s); None if not reported.
+        setpoint: Opening that it was last told (rad); None if unknown.
+    """
+
+    position: float | None
+    velocity: float | None
+    setpoint: float | None
+
+
+class JawPort(Protocol):
+    """Where the jaw's state comes from."""
+
+    def read_jaw(self) -> JawReading:
+        """Give the newest state; never blocks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JawSettings:
+    """How the jaw is played.
+
+    Attributes:
+        tolerance: How near the goal counts as reached (rad).
+        stalled_velocity: Below this speed the jaw counts as standing (rad/s).
+        stall_s: How long it must stand away from its goal to count as stalled (s).
+        period_s: Period of the ticks (s).
+    """
+
+    tolerance: float = 0.02
+    stalled_velocity: float = 0.01
+    stall_s: float = 0.5
+    period_s: float = 0.005
+
+
+class JawResult(NamedTuple):
+    """The end of a jaw's goal.
+
+    Attributes:
+        goal_id: Which goal.
+        finding: Why it ended.
+        reading: The jaw then.
+        is_reached: Whether it is where it should be.
+        is_stalled: Whether it stands on something in between, such as a needle.
+    """
+
+    goal_id: Hashable
+    finding: Finding
+    reading: JawReading
+    is_reached: bool = False
+    is_stalled: bool = False
+
+
+class JawFeedback(NamedTuple):
+    """Which goal is being played, and the jaw now."""
+
+    goal_id: Hashable
+    reading: JawReading
+
+
+@dataclass(slots=True)
+class _Active:
+    goal_id: Hashable
+    goal: float
+    clock: PathClock
+    standing_since_ns: int | None = None
+    why_stopping: Finding | None = None
+
+
+class JawPlayer:
+    """Plays one goal of the jaw at a time. All methods are called from the thread of the ticks.
+
+    Args:
+        guard: The exit to the arm; its settings hold the jaw's limits.
+        port: Where the jaw's state comes from.
+        limits: Limits of the one joint.
+        settings: How to play.
+    """
+
+    def __init__(
+        self, guard: Guard, port: JawPort, limits: MotionLimits, settings: JawSettings
+    ) -> None:
+        self._guard = guard
+        self._port = port
+        self._limits = limits
+        self._settings = settings
+        self._active: _Active | None = None
+        self._results: list[JawResult] = []
+        self._ticked_ns = 0
+
+    def accept(self, goal_id: Hashable, position: float) -> Finding | None:
+        """Accept a goal; it replaces the one that is being played, without a jump.
+
+        Args:
+            goal_id: By which its result is told apart.
+            position: Opening to go to (rad).
+
+        Returns:
+            Why it is refused, None if it is accepted.
+        """
+        reading = self._port.read_jaw()
+        refused = self._find_bad_goal(position) or self._guard.find_start_obstacle()
+        if refused is None and (reading.position is None or reading.setpoint is None):
+            refused = Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
+        if refused is not None:
+            return refused
+        start = self._commanded(float(reading.setpoint or 0.0))
+        end = Sample(np.array([position]), np.zeros(1))
+        # One that takes a period at least is always there, also for a jaw that stays.
+        join = cast(Spline, make_join(start, end, self._settings.period_s, self._limits))
+        if self._active is not None:
+            self._finish(Finding(Reason.REPLACED))
+        clock = PathClock(Path(join), self._limits.acceleration, 2.0 * self._settings.period_s)
+        self._active = _Active(goal_id, position, clock)
+        self._ticked_ns = self._guard.now_ns
+        return None
+
+    def cancel(self, goal_id: Hashable) -> bool:
+        """Cancel a goal: slow down and stay; tells whether there was such a goal."""
+        active = self._active
+        if active is None or active.goal_id != goal_id:
+            return False
+        self.stop(Finding(Reason.CANCELLED))
+        return True
+
+    def stop(self, finding: Finding) -> None:
+        """Stop: along the motion if the reason allows it, else by sending nothing more."""
+        active = self._active
+        if active is None:
+            return
+        if finding.stop_kind is not StopKind.PATH_STOP:
+            self._finish(finding)
+        elif active.why_stopping is None:
+            active.why_stopping = finding
+            active.clock.is_stopping = True
+
+    def tick(self, now_ns: int) -> None:
+        """Send the next setpoint if a goal is being played; after the arm was read."""
+        active = self._active
+        if active is None:
+            return
+        found = self._guard.find_stop()
+        if found is None:
+            elapsed_s = (now_ns - self._ticked_ns) * 1e-9
+            last = float(active.clock.sample().q[0])
+            setpoint = active.clock.advance(elapsed_s)
+            found = self._guard.send_jaw(float(setpoint.q[0]), last, elapsed_s)
+        self._ticked_ns = now_ns
+        if found is not None:
+            self._finish(found)
+        elif active.clock.is_at_rest:
+            self._judge(active, now_ns)
+
+    def feedback(self) -> JawFeedback | None:
+        """The goal that is being played; None if there is none."""
+        if self._active is None:
+            return None
+        return JawFeedback(self._active.goal_id, self._port.read_jaw())
+
+    def take_results(self) -> list[JawResult]:
+        """Give the goals that ended since the last call."""
+        taken, self._results = self._results, []
+        return taken
+
+    def _find_bad_goal(self, position: float) -> Finding | None:
+        limits, name = self._limits.position, self._limits.names[0]
+        if not np.isfinite(position):
+            return Finding(Reason.NOT_FINITE_GOAL, "position", name)
+        lower, upper = limits.pairs[0]
+        if not lower <= position <= upper:
+            bound = lower if position < lower else upper
+            return Finding(Reason.GOAL_POSITION_LIMIT, "rad", name, position, bound)
+        return None
+
+    def _commanded(self, setpoint: float) -> Sample:
+        if self._active is not None:
+            return self._active.clock.sample()
+        return Sample(np.array([setpoint]), np.zeros(1))
+
+    def _judge(self, active: _Active, now_ns: int) -> None:
+        """At the end of the motion: reached, stalled on something, or still on its way."""
+        if active.why_stopping is not None:
+            self._finish(active.why_stopping)
+            return
+        reading = self._port.read_jaw()
+        if reading.position is None:
+            self._finish(Finding(Reason.STAMP_ZERO, "jaw/measured_js"))
+            return
+        if abs(reading.position - active.goal) <= self._settings.tolerance:
+            self._finish(Finding(Reason.REACHED), is_reached=True)
+            return
+        if abs(reading.velocity or 0.0) > self._settings.stalled_velocity:
+            active.standing_since_ns = None
+        elif active.standing_since_ns is None:
+            active.standing_since_ns = now_ns
+        elif (now_ns - active.standing_since_ns) * 1e-9 > self._settings.stall_s:
+            self._finish(Finding(Reason.REACHED, "stalled on the way"), is_stalled=True)
+
+    def _finish(
+        self, finding: Finding, is_reached: bool = False, is_stalled: bool = False
+    ) -> None:
+        if self._active is not None:
+            reading = self._port.read_jaw()
+            goal_id = self._active.goal_id
+            self._results.append(JawResult(goal_id, finding, reading, is_reached, is_stalled))
+            self._active = None

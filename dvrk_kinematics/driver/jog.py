@@ -1,0 +1,231 @@
+"""A jog: moves while commands keep coming, and stops when they do not.
+
+::
+
+    jog = Jog(guard, arm, jog_settings, player_settings)
+    player = Player(guard, player_settings, jog)
+    refused = player.jog(JogCommand(JogSpace.TOOL, velocity), now_ns)      # with each message
+    player.tick(now_ns)                                                    # every period
+    jog.slowed_by, jog.factor                                              # for diagnostics
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.driver.guard import Guard
+from dvrk_kinematics.driver.jog_command import (
+    JogCommand,
+    JogSettings,
+    JogSpace,
+    find_bad_command,
+    limit_speed,
+)
+from dvrk_kinematics.driver.jog_motion import JogMotion
+from dvrk_kinematics.driver.jog_session import OWN_ENDS, JogSession
+from dvrk_kinematics.driver.jog_tip import TipWalk, find_unwalkable
+from dvrk_kinematics.driver.jog_walk import JointWalk, Walk
+from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
+from dvrk_kinematics.driver.settings import PlayerSettings
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.motion.spline import Sample
+
+__all__ = ["Jog"]
+
+_TURNING = 1e-6
+"""Turning (rad/s) that is too little to speak of."""
+
+
+class Jog:
+    """Jogs an arm through its guard. All methods are called from the thread of the ticks.
+
+    Args:
+        guard: The exit to the arm.
+        arm: The arm's kinematics.
+        settings: How a jog may be asked to move.
+        player_settings: Period of the ticks and longest gap between them.
+    """
+
+    def __init__(
+        self, guard: Guard, arm: Arm, settings: JogSettings, player_settings: PlayerSettings
+    ) -> None:
+        self._guard = guard
+        self._arm = arm
+        self._settings = settings
+        self._max_gap_s = player_settings.max_gap_s
+        self._max_step_s = 2.0 * player_settings.period_s
+        self._session: JogSession | None = None
+        self._must_release = False
+        self._heard_ns: int | None = None
+        self._advanced_ns = 0
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a jog is under way, be it at rest before an obstacle."""
+        return self._session is not None
+
+    @property
+    def advanced_ns(self) -> int:
+        """When it commanded its last setpoint (monotonic)."""
+        return self._advanced_ns
+
+    @property
+    def commanded(self) -> Sample:
+        """What was commanded last; the setpoint at rest if nothing is."""
+        if self._session is not None:
+            return self._session.motion.sample
+        q = self._guard.setpoint
+        return Sample(q, np.zeros_like(q))
+
+    @property
+    def slowed_by(self) -> Finding | None:
+        """Why the jog is slower than asked for, or does less; None if it is not."""
+        session = self._session
+        if session is None or session.why_stopping is not None:
+            return None
+        return session.motion.slowed_by or session.reduced_by
+
+    @property
+    def factor(self) -> float:
+        """Part of the allowed velocity that what lies ahead leaves, 0 to 1."""
+        return 1.0 if self._session is None else self._session.motion.factor
+
+    def command(self, command: JogCommand, now_ns: int) -> Finding | None:
+        """Take a command; the first one starts the jog.
+
+        What was refused, or stopped by anybody but its own client, must be let go of first: with
+        a zero command, or with none for the time that a command holds.
+
+        Args:
+            command: What to do.
+            now_ns: When it arrived (ns), on the clock of the ticks.
+
+        Returns:
+            Why it is refused, None if it is taken.
+        """
+        bad = find_bad_command(command, self._guard.settings.limits)
+        if bad is not None:
+            return bad
+        was_silent = self._is_silent(now_ns)
+        self._heard_ns = now_ns
+        if command.is_zero:
+            self._must_release = False
+            if self._session is not None:
+                self.stop(Finding(Reason.JOG_ENDED))
+            return None
+        if self._must_release and not was_silent:
+            return Finding(Reason.JOG_NOT_RELEASED)
+        refused = self._find_refusal(command)
+        if refused is not None:
+            self._must_release = refused.reason is not Reason.JOG_CHANGES
+            return refused
+        self._must_release = False
+        self._follow(command)
+        return None
+
+    def refuse(self, finding: Finding, now_ns: int) -> Finding:
+        """Refuse a command for a reason that lies outside the jog."""
+        self._must_release, self._heard_ns = True, now_ns
+        return finding
+
+    def stop(self, finding: Finding) -> Finding | None:
+        """Stop in the way that the reason asks for.
+
+        Returns:
+            The reason if the jog has ended with that, None if it still slows down.
+        """
+        session = self._session
+        if session is None:
+            return None
+        if finding.reason not in OWN_ENDS:
+            self._must_release = True
+            if finding.stop_kind is not StopKind.PATH_STOP:
+                self._guard.stop(finding)
+                return self._end(finding)
+        if session.is_ours_to_end:
+            session.why_stopping = finding
+        return None
+
+    def hand_over(self) -> Finding | None:
+        """End the jog because something else goes on from what it commanded."""
+        if self._session is None:
+            return None
+        self._must_release = True
+        return self._end(self._session.why_stopping or Finding(Reason.REPLACED))
+
+    def tick(self, now_ns: int) -> Finding | None:
+        """Command the next setpoint; the guard has read the arm.
+
+        Returns:
+            Why the jog ended, None if it has not.
+        """
+        session = self._session
+        if session is None:
+            return None
+        found = self._guard.find_stop()
+        if found is not None:
+            return self.stop(found)
+        elapsed_s = (now_ns - self._advanced_ns) * 1e-9
+        self._advanced_ns = now_ns
+        self._watch(session, elapsed_s, now_ns)
+        step_s = min(elapsed_s, self._max_step_s)
+        is_going = session.why_stopping is None
+        wanted = session.wanted if is_going else np.zeros_like(session.wanted)
+        found = self._guard.send(session.motion.step(wanted, step_s))
+        if found is not None:
+            return self.stop(found)
+        if session.why_stopping is None or not session.motion.is_at_rest:
+            return None
+        self._guard.end()
+        return self._end(session.why_stopping)
+
+    def _is_silent(self, now_ns: int) -> bool:
+        heard_ns = self._heard_ns
+        return heard_ns is None or now_ns - heard_ns > round(self._settings.timeout_s * 1e9)
+
+    def _find_refusal(self, command: JogCommand) -> Finding | None:
+        session = self._session
+        if session is None:
+            obstacle = self._guard.find_start_obstacle()
+            if obstacle is not None or command.space is JogSpace.JOINTS:
+                return obstacle
+            return find_unwalkable(self._arm, self._guard.setpoint)
+        if not session.is_ours_to_end:
+            return session.why_stopping
+        if command.space is not session.space:
+            self.stop(Finding(Reason.JOG_ENDED, f"asked to jog the {command.space.value}"))
+            return Finding(Reason.JOG_CHANGES, f"the {session.space.value}")
+        return None
+
+    def _follow(self, command: JogCommand) -> None:
+        session = self._session or self._begin(command.space)
+        limits = self._guard.settings.limits
+        velocity, session.reduced_by = limit_speed(command, self._settings, limits)
+        session.wanted, left_out = session.walk.understand(velocity)
+        if left_out > _TURNING:
+            text = "rad/s of turning that are left out"
+            session.reduced_by = Finding(Reason.JOG_PARTLY, text, value=left_out)
+        session.why_stopping = None
+
+    def _begin(self, space: JogSpace) -> JogSession:
+        guard = self._guard
+        self._advanced_ns = guard.now_ns
+        # Whatever moves: by hand nobody sees how deep the wrist is.
+        guard.begin(is_cartesian=True)
+        q = guard.setpoint
+        walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
+        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
+        self._session = JogSession(space, walk, motion, np.zeros_like(q))
+        return self._session
+
+    def _watch(self, session: JogSession, elapsed_s: float, now_ns: int) -> None:
+        limit = self._max_gap_s
+        if elapsed_s > limit and not session.motion.is_at_rest:
+            self.stop(Finding(Reason.GAP, "s between ticks", value=elapsed_s, limit=limit))
+        if session.why_stopping is None and self._is_silent(now_ns):
+            timeout_s = self._settings.timeout_s
+            self.stop(Finding(Reason.JOG_TIMEOUT, "s without a command", limit=timeout_s))
+
+    def _end(self, finding: Finding) -> Finding:
+        self._session = None
+        return finding

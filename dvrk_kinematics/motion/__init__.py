@@ -1,0 +1,1 @@
+"""Motion of arms, without ROS: limits, splines, scalings, paths, moves and plans."""

@@ -1,0 +1,180 @@
+"""Closed polygons for the tip to trace, and the poses that tracing them demands.
+
+Tool x points along the travel and tool z into the plane, against the figure's z. The tip goes
+straight from corner to corner and turns on the spot at each but the first, where it ends as it
+came: a polygon of C corners has C translations, C - 1 rotations and 2 C poses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.angles import wrap_to_pi
+from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
+from dvrk_kinematics.motion.paths import check_pose
+
+__all__ = ["SHORTEST_SIDE_M", "Figure", "check_scale"]
+
+SHORTEST_SIDE_M = 1e-6
+"""Neighbouring corners nearer than this (m) are the same: there is no direction to travel in."""
+_LARGEST_M = 1000.0
+_OFF_PLANE_M = 1e-9
+_STRAIGHT_BACK_RAD = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """A closed polygon in the plane z = 0 of its own frame.
+
+    Attributes:
+        name: What it is called.
+        corners: Its corners in the order of travel (m), shape (C, 2), C >= 3; given as (C, 3)
+            their z must be 0. The way leads back to the first.
+
+    Raises:
+        InvalidInput: Fewer than three corners, a corner that is not finite or not in the plane,
+            one that repeats its neighbour, or one where the way turns straight back.
+    """
+
+    name: str
+    corners: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "corners", frozen(_read_corners(self.corners)))
+
+    @property
+    def sides(self) -> Array:
+        """From each corner to the next (m), shape (C, 2)."""
+        return np.roll(self.corners, -1, axis=0) - self.corners
+
+    @property
+    def turns(self) -> Array:
+        """By how much the travel turns at corners 2 to C, about the figure's z (rad), (C - 1,)."""
+        return _turns(self.sides)
+
+    @property
+    def length(self) -> float:
+        """Length of the way around (m)."""
+        return float(np.linalg.norm(self.sides, axis=1).sum())
+
+    @property
+    def size(self) -> Array:
+        """Width and height of the box around it (m), shape (2,)."""
+        return np.asarray(self.corners.max(axis=0) - self.corners.min(axis=0))
+
+    @property
+    def centre(self) -> Array:
+        """Centre of the box around it (m), shape (2,)."""
+        return np.asarray(0.5 * (self.corners.max(axis=0) + self.corners.min(axis=0)))
+
+    def poses(self, T_base_figure: ArrayLike, scale: float = 1.0) -> Array:
+        """The begin and end of every translation, in order.
+
+        Args:
+            T_base_figure: Where the figure's frame lies, shape (4, 4).
+            scale: Size, as a factor.
+
+        Returns:
+            Poses of the tip in the base, shape (2 C, 4, 4). Rows 2 i and 2 i + 1 have the same
+            orientation, rows 2 i + 1 and 2 i + 2 the same position.
+
+        Raises:
+            InvalidInput: The pose is none, or the scale is not positive and finite.
+        """
+        placed = check_pose(T_base_figure, "T_base_figure")
+        corners = self.corners * check_scale(scale)
+        ends = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1).reshape(-1, 2)
+        sides = self.sides
+        along = sides / np.linalg.norm(sides, axis=1, keepdims=True)
+        T_figure_tip = _tool_poses(ends, np.repeat(along, 2, axis=0))
+        return np.asarray(placed @ T_figure_tip)
+
+    def sample(self, scale: float, line_steps: int, turn_steps: int) -> Array:
+        """Poses along the whole figure, in its own frame; none is repeated.
+
+        Args:
+            scale: Size, as a factor.
+            line_steps: Steps into which each translation is divided.
+            turn_steps: Steps into which each rotation is divided.
+
+        Returns:
+            Shape (C line_steps + (C - 1) turn_steps + 1, 4, 4).
+        """
+        corners, sides = self.corners * scale, self.sides * scale
+        turns = np.append(self.turns, 0.0)
+        first = np.arctan2(sides[0, 1], sides[0, 0])
+        headings = first + np.concatenate([[0.0], np.cumsum(turns[:-1])])
+        # A side without its end, then the turn at that end without its own: nothing comes twice.
+        u = np.arange(line_steps)[:, None] / line_steps
+        w = np.arange(turn_steps) / turn_steps
+        points, angles = [], []
+        for i, heading in enumerate(headings):
+            end = corners[(i + 1) % len(corners)]
+            points += [corners[i] + u * sides[i], np.broadcast_to(end, (turn_steps, 2))]
+            angles += [np.full(line_steps, heading), heading + w * turns[i]]
+        points[-1], angles[-1] = corners[:1], headings[-1:]
+        heading = np.concatenate(angles)
+        along = np.stack([np.cos(heading), np.sin(heading)], axis=1)
+        return _tool_poses(np.concatenate(points), along)
+
+
+def check_scale(scale: float) -> float:
+    """Refuse a size that is none.
+
+    Raises:
+        InvalidInput: The scale is not positive and finite.
+    """
+    if not (np.isfinite(scale) and scale > 0.0):
+        raise InvalidInput("scale", f"must be positive and finite, is {scale}")
+    return float(scale)
+
+
+def _tool_poses(points: Array, along: Array) -> Array:
+    """Poses with tool x along a direction and z against the figure's z; (N, 2), (N, 2)."""
+    T = np.zeros((len(points), 4, 4))
+    T[:, :2, 0] = along
+    T[:, 0, 1], T[:, 1, 1] = along[:, 1], -along[:, 0]
+    T[:, 2, 2] = -1.0
+    T[:, :2, 3] = points
+    T[:, 3, 3] = 1.0
+    return T
+
+
+def _turns(sides: Array) -> Array:
+    headings = np.arctan2(sides[:, 1], sides[:, 0])
+    return wrap_to_pi(np.diff(headings))
+
+
+def _read_corners(corners: ArrayLike) -> Array:
+    values = as_floats(corners, "corners")
+    if values.ndim != 2 or values.shape[1] not in (2, 3):
+        if values.size == 0:
+            raise InvalidInput("corners", "there are none; a figure needs at least three")
+        raise InvalidInput("corners", f"need shape (C, 2) or (C, 3), got {values.shape}")
+    if len(values) < 3:
+        raise InvalidInput("corners", f"a figure needs at least three, got {len(values)}")
+    for i, corner in enumerate(values):
+        if not np.abs(corner).max() <= _LARGEST_M:
+            reason = f"must be finite and within {_LARGEST_M:g} m, is {corner.tolist()}"
+            raise InvalidInput(f"corners[{i}]", reason)
+        if np.abs(corner[2:]).max(initial=0.0) > _OFF_PLANE_M:
+            reason = f"lies {corner[2]:g} m off the plane; the z of all corners must be 0"
+            raise InvalidInput(f"corners[{i}]", reason)
+    _check_sides(values[:, :2])
+    return values[:, :2]
+
+
+def _check_sides(corners: Array) -> None:
+    sides = np.roll(corners, -1, axis=0) - corners
+    for i, length in enumerate(np.linalg.norm(sides, axis=1)):
+        if not length >= SHORTEST_SIDE_M:
+            after = (i + 1) % len(corners)
+            which = "the first, to which the way leads back by itself" if after == 0 else str(i)
+            reason = f"repeats corner {which}: they are {length:.3g} m apart"
+            raise InvalidInput(f"corners[{after or i}]", reason)
+    for i, turn in enumerate(_turns(sides), 1):
+        if abs(turn) > np.pi - _STRAIGHT_BACK_RAD:
+            raise InvalidInput(f"corners[{i}]", "the way turns straight back there")

@@ -1,0 +1,128 @@
+"""Joint positions that follow the tip along a path without a jump.
+
+The closed form solves all samples at once. Whole turns are then taken out along the path, so that
+a roll that reaches its limit is at its limit, and is never turned back by 2 pi. Wherever the batch
+cannot be right by itself (a step too long, a joint outside its limits, a pose without a solution)
+the samples are solved again from the one before them (follow_steps.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dvrk_kinematics.geometry.angles import unwrap
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.result import IkPolicy
+from dvrk_kinematics.motion.follow_steps import (
+    SOLVED,
+    Allowed,
+    Followed,
+    Loss,
+    LostPath,
+    Samples,
+    StepFollower,
+)
+from dvrk_kinematics.motion.given_up import GivenUpPath
+from dvrk_kinematics.motion.knots import SAMPLE_S
+from dvrk_kinematics.motion.segments import TipSegment
+
+__all__ = ["Allowed", "Followed", "Loss", "PathFollower"]
+
+_BATCH = 1024
+"""Samples that are solved at once."""
+_BLOCK = 64
+"""Samples that are looked at together where the batch alone is not right."""
+
+
+class PathFollower:
+    """Follows paths with one arm.
+
+    Args:
+        arm: The arm.
+        allowed: Joint positions that the motion may have.
+        policy: What to give up where a pose is outside the limits.
+
+    Attributes:
+        policy: The same.
+    """
+
+    def __init__(self, arm: Arm, allowed: Allowed, policy: IkPolicy = IkPolicy.EXACT) -> None:
+        self._arm = arm
+        self.policy = policy
+        self._steps = StepFollower(arm, allowed, policy)
+        self._given_up: tuple[TipSegment, GivenUpPath] | None = None
+
+    def follow(self, segment: TipSegment, t: Array, q_begin: Array) -> Followed | Loss:
+        """Solve the path at some times.
+
+        Args:
+            segment: The path in time.
+            t: Increasing times (s), shape (N,).
+            q_begin: Where the joints are before the first of them (rad, m), shape (n,).
+
+        Returns:
+            The joint positions, or where the path is lost first.
+        """
+        if self._given_up is not None and self._given_up[0] is segment:
+            return self._smooth(self._given_up[1], t)
+        found = self._follow(segment, t, q_begin)
+        if isinstance(found, Loss) or not found.given_up.any():
+            return found
+        even = np.linspace(0.0, segment.duration_s, int(segment.duration_s / SAMPLE_S) + 9)
+        found = self._follow(segment, even, q_begin)
+        if isinstance(found, Loss):
+            return found
+        path = GivenUpPath(self._arm, segment, even, found.q, found.given_up, q_begin)
+        # The same segment will be asked for again, with other knots.
+        self._given_up = segment, path
+        return self._smooth(path, t)
+
+    def _smooth(self, path: GivenUpPath, t: Array) -> Followed:
+        return Followed(path.q(t), path.is_given_up(t))
+
+    def _follow(self, segment: TipSegment, t: Array, q_begin: Array) -> Followed | Loss:
+        before, parts = q_begin, []
+        try:
+            # Batch by batch: a path that is lost early is not solved to its end.
+            for first in range(0, len(t), _BATCH):
+                times = t[first : first + _BATCH]
+                since = float(t[max(first - 1, 0)])
+                parts += self._follow_batch(segment, times, since, before)
+                before = parts[-1].q[-1]
+        except LostPath as lost:
+            return lost.loss
+        return Followed(
+            np.concatenate([part.q for part in parts]),
+            np.concatenate([part.given_up for part in parts]),
+        )
+
+    def _follow_batch(
+        self, segment: TipSegment, t: Array, since: float, before: Array
+    ) -> list[Followed]:
+        T = segment.pose(t)
+        batch = self._arm.inverse_batch(T, seed=before)
+        samples = Samples(t, T, batch.q, np.isin(batch.status, SOLVED))
+        row, block, parts = 0, len(t), []
+        while row < len(t):
+            part = self._take_over(samples.rows(row, row + block), before)
+            block *= 2
+            if not len(part.q):
+                some = samples.rows(row, row + _BLOCK)
+                part, block = self._steps.go_on(segment, since, some, before), _BLOCK
+            parts.append(part)
+            row += len(part.q)
+            before, since = part.q[-1], float(t[row - 1])
+        return parts
+
+    def _take_over(self, samples: Samples, before: Array) -> Followed:
+        """Samples on the turns that continue ``before``, as far as they are right."""
+        steps = self._steps
+        path = np.concatenate([before[None], samples.q])
+        path[1:] = np.where(samples.is_solved[:, None], path[1:], before)
+        path[:, steps.turns] = unwrap(path[:, steps.turns])
+        is_long = (np.abs(np.diff(path, axis=0)) > steps.jump).any(axis=1)
+        path = path[1:]
+        bad = is_long | ~steps.are_inside(path) | ~samples.is_solved
+        count = int(np.argmax(bad)) if bad.any() else len(path)
+        return Followed(path[:count], np.zeros(count))

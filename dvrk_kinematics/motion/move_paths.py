@@ -1,0 +1,199 @@
+"""Turns moves into segments, one after the other, from where the joints are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
+from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.geometry.arrays import Array, ArrayLike
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.result import IkPolicy, IkResult
+from dvrk_kinematics.kinematics.validation import joint_array
+from dvrk_kinematics.motion.arcs import Arc
+from dvrk_kinematics.motion.blends import BlendedLines
+from dvrk_kinematics.motion.follow import Allowed, Loss, PathFollower
+from dvrk_kinematics.motion.joint_timing import time_joints
+from dvrk_kinematics.motion.knots import make_grid, make_knot_times
+from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL, resolve
+from dvrk_kinematics.motion.paths import Line, Path
+from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
+from dvrk_kinematics.motion.speeds import TipSpeeds, find_scaling, time_path
+
+__all__ = ["make_path"]
+
+_SAME = 1e-9
+"""Poses (m, rad) and joint positions nearer than this are the same: there is nothing to do."""
+
+
+def make_path(
+    moves: Sequence[Move],
+    q_start: ArrayLike,
+    arm: Arm,
+    limits: MotionLimits,
+    scaling: str = "trapezoid",
+    policy: IkPolicy = IkPolicy.EXACT,
+) -> tuple[Segment, ...]:
+    """Make the segments of some moves. Moves that are done already have none.
+
+    Args:
+        moves: At least one move.
+        q_start: Where the joints are (rad, m), shape (n,).
+        arm: The arm.
+        limits: What its joints may do, for joint moves.
+        scaling: Name of the time scaling.
+        policy: What to give up where a pose is outside the limits.
+
+    Raises:
+        InvalidInput: There are no moves, a radius does not fit, or joints do not match the arm.
+        CollinearPoints: An arc whose points are on a line.
+        PlanRefused: A joint move to a pose that cannot be reached.
+        UnknownName: There is no such scaling.
+    """
+    if not moves:
+        raise InvalidInput("moves", "is empty")
+    find_scaling(scaling)
+    maker = _Maker(arm, joint_array(q_start, arm.joint_names, "q_start"), limits, scaling, policy)
+    k = 0
+    while k < len(moves):
+        k = maker.add(moves, k)
+    return tuple(maker.segments)
+
+
+class _Maker:
+    """Where the arm is after the moves that were read, and their segments."""
+
+    def __init__(
+        self, arm: Arm, q_start: Array, limits: MotionLimits, scaling: str, policy: IkPolicy
+    ) -> None:
+        self._arm = arm
+        self._limits = limits
+        self._scaling = scaling
+        allowed = Allowed(
+            np.minimum(limits.position.lower, q_start), np.maximum(limits.position.upper, q_start)
+        )
+        self._follower = PathFollower(arm, allowed, policy)
+        self._q = q_start
+        self._T = arm.forward(q_start)
+        self._followed = 0
+        self.segments: list[Segment] = []
+
+    def add(self, moves: Sequence[Move], k: int) -> int:
+        """Read move k, with those that are blended with it; gives the next one to read."""
+        move = moves[k]
+        if isinstance(move, MoveAbsJ):
+            if len(move.jp) != len(self._q):
+                raise InvalidInput(
+                    "jp", f"step {k}: has {len(move.jp)} joints, must have {len(self._q)}"
+                )
+            self._add_joint_move(move, move.jp, k)
+        elif isinstance(move, MoveJ):
+            T = resolve(move, self._T) @ move.T
+            self._catch_up()
+            self._add_joint_move(move, self._reach(T, k), k)
+        elif isinstance(move, MoveC):
+            frame = resolve(move, self._T)
+            arc = Arc(self._T, se3.apply(frame, move.via), frame @ move.T)
+            self._add_path(arc, arc.T_end, move.speeds, k)
+        else:
+            return self._add_lines(moves, k)
+        return k + 1
+
+    def _add_lines(self, moves: Sequence[Move], k: int) -> int:
+        """Read a MoveL, with those that are blended with it."""
+        poses, radii, speeds, last = [self._T], [], [], k
+        while True:
+            move = moves[last] if last < len(moves) else None
+            if not isinstance(move, MoveL):
+                raise InvalidInput(
+                    "blend_radius", f"step {last - 1}: corners are rounded between MoveL only"
+                )
+            poses.append(resolve(move, poses[-1]) @ move.T)
+            speeds.append(move.speeds)
+            last += 1
+            if move.blend_radius == 0.0:
+                break
+            radii.append(move.blend_radius)
+        path: Path = BlendedLines(np.array(poses), radii) if radii else Line(*poses)
+        self._add_path(path, poses[-1], _slowest(speeds), k)
+        return last
+
+    def _add_path(self, path: Path, T_end: Array, speeds: TipSpeeds, step: int) -> None:
+        if path.length > _SAME or path.angle > _SAME:
+            scaling = time_path(self._scaling, path, speeds)
+            self.segments.append(TipSegment(path, scaling, step))
+            self._T = T_end
+
+    def _add_joint_move(self, move: MoveAbsJ | MoveJ, q_end: Array, step: int) -> None:
+        self._catch_up()
+        if np.abs(q_end - self._q).max() > _SAME:
+            scalings = time_joints(move, q_end - self._q, self._limits, self._scaling)
+            self.segments.append(JointSegment(self._arm, self._q, q_end, scalings, step))
+            self._q, self._T = q_end, self._arm.forward(q_end)
+        self._followed = len(self.segments)
+
+    def _catch_up(self) -> None:
+        """Follow the paths since the last joint move: only that tells where the joints end."""
+        for segment in self.segments[self._followed :]:
+            if isinstance(segment, TipSegment):
+                t = make_grid(make_knot_times(segment)).t
+                followed = self._follower.follow(segment, t, self._q)
+                if isinstance(followed, Loss):
+                    # Whoever proves the segments finds the same, and says where on the path.
+                    raise self._refuse(segment, followed)
+                self._q = followed.q[-1]
+        self._followed = len(self.segments)
+
+    def _refuse(self, segment: TipSegment, loss: Loss) -> PlanRefused:
+        before = self.segments[: self.segments.index(segment)]
+        distance = sum(one.length for one in before)
+        distance += float(segment.travel(np.array([loss.time_s]))[0])
+        whole = sum(one.length for one in self.segments)
+        return PlanRefused(
+            loss.reason,
+            segment.step,
+            distance,
+            distance / whole if whole > _SAME else 0.0,
+            loss.joint,
+            loss.value,
+            loss.limit,
+            loss.detail,
+        )
+
+    def _reach(self, T: Array, step: int) -> Array:
+        """Joint positions for the target of a joint move."""
+        policy = self._follower.policy
+        result = self._arm.inverse(T, seed=self._q, policy=policy)
+        if result.ok:
+            return result.q
+        distance = sum(one.length for one in self.segments)
+        distance += float(np.linalg.norm(T[:3, 3] - self._T[:3, 3]))
+        raise _refuse_target(result, step, distance)
+
+
+def _refuse_target(result: IkResult, step: int, distance: float) -> PlanRefused:
+    if result.violations and result.position_error < _SAME:
+        joint, value, low, high = result.violations[0]
+        limit = low if value < low else high
+        others = ", ".join(v.joint for v in result.violations[1:])
+        detail = f"the target; also outside: {others}" if others else "the target"
+        return PlanRefused(
+            PlanReason.POSITION_LIMIT, step, distance, 1.0, joint, value, limit, detail
+        )
+    detail = (
+        f"the target; the nearest pose misses by {result.position_error:.3g} m and "
+        f"{result.rotation_error:.3g} rad"
+    )
+    return PlanRefused(PlanReason.UNREACHABLE, step, distance, 1.0, detail=detail)
+
+
+def _slowest(speeds: Sequence[TipSpeeds]) -> TipSpeeds:
+    return TipSpeeds(
+        min(one.speed for one in speeds),
+        min(one.acceleration for one in speeds),
+        min(one.angular_speed for one in speeds),
+        min(one.angular_acceleration for one in speeds),
+    )

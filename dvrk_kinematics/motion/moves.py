@@ -1,0 +1,178 @@
+"""Moves as a user asks for them: MoveAbsJ, MoveJ, MoveL, MoveC.
+
+A pose is relative to the base, to the tool as it is at the begin of the move, or to any frame
+whose pose in the base is given. ``make_path`` in move_paths.py turns moves into segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.geometry.arrays import Array, as_floats, frozen
+from dvrk_kinematics.motion.logistic import Curve
+from dvrk_kinematics.motion.paths import check_pose
+from dvrk_kinematics.motion.scaling import check_positive
+from dvrk_kinematics.motion.speeds import TipSpeeds
+
+__all__ = ["Frame", "Move", "MoveAbsJ", "MoveC", "MoveJ", "MoveL", "repeat_moves", "resolve"]
+
+Frame: TypeAlias = "str | Array"
+""""base", "tool", or the pose of a frame in the base, shape (4, 4)."""
+
+_FRACTION = 0.2
+"""What joint moves use of the joints' speeds and accelerations unless they are told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class MoveAbsJ:
+    """To joint positions, all joints arriving together.
+
+    Attributes:
+        jp: Where to (rad, m), shape (n,).
+        speed: Part of the joints' speeds that may be used, in (0, 1].
+        acceleration: Part of their accelerations.
+        curves: A shape of its own for each joint, instead of the plan's scaling; or none.
+
+    Raises:
+        InvalidInput: A value is not finite, or a fraction is outside (0, 1].
+    """
+
+    jp: Array
+    speed: float = _FRACTION
+    acceleration: float = _FRACTION
+    curves: tuple[Curve, ...] = ()
+
+    def __post_init__(self) -> None:
+        jp = as_floats(self.jp, "jp")
+        if jp.ndim != 1 or not np.isfinite(jp).all():
+            raise InvalidInput("jp", f"needs one finite number a joint, got {jp.tolist()}")
+        object.__setattr__(self, "jp", frozen(jp))
+        _check_fractions(self.speed, self.acceleration)
+
+
+@dataclass(frozen=True, eq=False)
+class MoveJ:
+    """To a pose, all joints arriving together.
+
+    Attributes:
+        T: Where to, in the frame, shape (4, 4).
+        frame: What the pose is relative to.
+        speed: Part of the joints' speeds that may be used, in (0, 1].
+        acceleration: Part of their accelerations.
+
+    Raises:
+        InvalidInput: A pose is none, or a fraction is outside (0, 1].
+    """
+
+    T: Array
+    frame: Frame = "base"
+    speed: float = _FRACTION
+    acceleration: float = _FRACTION
+
+    def __post_init__(self) -> None:
+        _read_target(self)
+        _check_fractions(self.speed, self.acceleration)
+
+
+@dataclass(frozen=True, eq=False)
+class MoveL:
+    """To a pose along a straight line, turning evenly.
+
+    Attributes:
+        T: Where to, in the frame, shape (4, 4).
+        frame: What the pose is relative to.
+        speeds: How fast the tip may move.
+        blend_radius: Radius within which the corner to the next MoveL is rounded (m); 0 to stop
+            there. Moves that are joined in this way share the slowest of their speeds.
+
+    Raises:
+        InvalidInput: A pose is none, or the radius is negative or not finite.
+    """
+
+    T: Array
+    frame: Frame = "base"
+    speeds: TipSpeeds = field(default_factory=TipSpeeds)
+    blend_radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        _read_target(self)
+        if self.blend_radius != 0.0:
+            check_positive(blend_radius=self.blend_radius)
+
+
+@dataclass(frozen=True, eq=False)
+class MoveC:
+    """To a pose along a circular arc through a point, turning evenly.
+
+    Attributes:
+        T: Where to, in the frame, shape (4, 4).
+        via: A point on the arc, in the frame (m), shape (3,).
+        frame: What pose and point are relative to.
+        speeds: How fast the tip may move.
+
+    Raises:
+        InvalidInput: A pose is none, or the point is not finite.
+    """
+
+    T: Array
+    via: Array
+    frame: Frame = "base"
+    speeds: TipSpeeds = field(default_factory=TipSpeeds)
+
+    def __post_init__(self) -> None:
+        _read_target(self)
+        via = as_floats(self.via, "via")
+        if via.shape != (3,) or not np.isfinite(via).all():
+            raise InvalidInput("via", f"needs three finite numbers, got {via.tolist()}")
+        object.__setattr__(self, "via", frozen(via))
+
+
+Move: TypeAlias = MoveAbsJ | MoveJ | MoveL | MoveC
+
+
+def _read_target(move: MoveJ | MoveL | MoveC) -> None:
+    object.__setattr__(move, "T", check_pose(move.T, "T"))
+    if not isinstance(move.frame, str):
+        object.__setattr__(move, "frame", check_pose(move.frame, "frame"))
+    elif move.frame not in ("base", "tool"):
+        raise InvalidInput(
+            "frame", f'must be "base", "tool" or a pose in the base, is {move.frame!r}'
+        )
+
+
+def _check_fractions(speed: float, acceleration: float) -> None:
+    for name, value in (("speed", speed), ("acceleration", acceleration)):
+        if not 0.0 < value <= 1.0:
+            raise InvalidInput(name, f"is a part of what joints may do, in (0, 1], not {value}")
+
+
+def repeat_moves(moves: Sequence[Move], times: int) -> tuple[Move, ...]:
+    """The same moves several times.
+
+    Raises:
+        InvalidInput: Less than once.
+    """
+    if times < 1:
+        raise InvalidInput("times", f"must be at least 1, is {times}")
+    return tuple(moves) * times
+
+
+def resolve(move: MoveJ | MoveL | MoveC, T_base_tool: Array) -> Array:
+    """Where the frame of a move is.
+
+    Args:
+        move: The move.
+        T_base_tool: The tip at the begin of the move, shape (4, 4).
+
+    Returns:
+        The frame's pose in the base, shape (4, 4).
+    """
+    if not isinstance(move.frame, str):
+        return move.frame
+    return T_base_tool if move.frame == "tool" else se3.translation(np.zeros(3))

@@ -1,0 +1,228 @@
+"""Makes trials of a segment until one is proven: dense enough, slow enough, inside all limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.errors import PlanReason
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.motion.cannula import CannulaRule
+from dvrk_kinematics.motion.extremes import Excess, Quantity, find_excess, find_outside_limits
+from dvrk_kinematics.motion.follow import Loss, PathFollower
+from dvrk_kinematics.motion.knots import Nanoseconds, make_knot_times, split_knots
+from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.segments import Segment, TipSegment
+from dvrk_kinematics.motion.trial import Trial, make_trial
+
+__all__ = ["POSITION_TOLERANCE_M", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
+
+POSITION_TOLERANCE_M = 1e-6
+ROTATION_TOLERANCE_RAD = 1e-6
+"""How far what is played may be from the exact path."""
+
+_AIM = 0.5
+"""Part of the tolerances that is aimed at: between samples it may be a little more."""
+_SHORTEST_S = 5e-4
+"""Knots are not put closer than this."""
+_ATTEMPTS = 40
+_SLOWEST = 1000.0
+"""By how much a segment is slowed down at most."""
+_ROOM = 1e-4
+"""By how much more than needed it is slowed down, so that the next trial fits."""
+
+_REASONS = {
+    Quantity.POSITION: PlanReason.POSITION_LIMIT,
+    Quantity.VELOCITY: PlanReason.VELOCITY_LIMIT,
+    Quantity.ACCELERATION: PlanReason.ACCELERATION_LIMIT,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusal:
+    """A segment that cannot be proven.
+
+    Attributes:
+        loss: When, why, and by which joint.
+        trial: The last trial of it; None if the path could not be followed.
+    """
+
+    loss: Loss
+    trial: Trial | None = None
+
+
+class Prover:
+    """Proves the segments of one motion.
+
+    Args:
+        arm: The arm.
+        limits: What its joints may do.
+        cannula: How deep its wrist must be; None without such a rule.
+        follower: Solves for the joint positions of a path.
+        q_start: Where the motion starts (rad, m), shape (n,).
+        is_smooth: Whether knots carry accelerations.
+        slow_down: Whether to slow down what is too fast, rather than to refuse it.
+        spacing_s: Longest time between two knots (s).
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        limits: MotionLimits,
+        cannula: CannulaRule | None,
+        follower: PathFollower,
+        q_start: Array,
+        is_smooth: bool,
+        slow_down: bool,
+        spacing_s: float,
+    ) -> None:
+        self._arm = arm
+        self._limits = limits
+        self._cannula = cannula
+        self._follower = follower
+        self._q_start = q_start
+        self._is_smooth = is_smooth
+        self._slow_down = slow_down
+        self._spacing_s = spacing_s
+        self.slowed_for = ""
+        """What needed the most slowing down until now."""
+        self._slowest = 1.0
+
+    def prove(self, segment: Segment, q_begin: Array) -> Trial | Refusal:
+        """Plan one segment.
+
+        Args:
+            segment: The segment as asked for.
+            q_begin: Where the joints are at its begin (rad, m), shape (n,).
+        """
+        times_ns = make_knot_times(segment, self._spacing_s)
+        last: Trial | None = None
+        for _ in range(_ATTEMPTS):
+            trial = make_trial(
+                self._arm, segment, times_ns, q_begin, self._follower, self._is_smooth
+            )
+            if isinstance(trial, Loss):
+                return Refusal(trial, last)
+            better = self._improve(trial)
+            if better is None:
+                shallow = self._find_shallow(trial, q_begin)
+                return trial if shallow is None else Refusal(shallow, trial)
+            if isinstance(better, Loss):
+                return Refusal(better, trial)
+            segment, times_ns = better
+            last = trial
+        return Refusal(Loss(0.0, PlanReason.DEVIATION, detail="no end to improving"), last)
+
+    def _improve(self, trial: Trial) -> tuple[Segment, Nanoseconds] | Loss | None:
+        """What to try next, why it cannot be improved, or None if nothing needs to be."""
+        pieces = _find_pieces(trial)
+        if pieces is not None and not self._is_too_fast(trial):
+            denser = split_knots(trial.times_ns, pieces, _SHORTEST_S)
+            if denser is not None:
+                return trial.segment, denser
+        excess = find_excess(trial.extremes, self._limits, self._q_start)
+        if excess is not None:
+            factor = self._find_factor(trial)
+            if factor is None:
+                return self._as_loss(excess, trial)
+            slower = trial.segment.slowed(factor)
+            self._note(slower, excess)
+            return slower, make_knot_times(slower, self._spacing_s)
+        return _find_deviation(trial)
+
+    def _is_too_fast(self, trial: Trial) -> bool:
+        """Whether the velocities at the knots, which are exact, are beyond the limits."""
+        speeds = np.abs(trial.spline.velocity).max(axis=0)
+        return bool((speeds > self._limits.velocity * (1.0 + RELATIVE_SLACK)).any())
+
+    def _find_factor(self, trial: Trial) -> float | None:
+        """By how much to slow down; None if that would not help."""
+        outside = find_outside_limits(trial.extremes, self._limits, self._q_start)
+        if not self._slow_down or outside is not None:
+            return None
+        found = trial.extremes
+        speed = float((found.speed / self._limits.velocity).max())
+        acceleration = float((found.acceleration / self._limits.acceleration).max())
+        factor = max(speed, sqrt(acceleration)) * (1.0 + _ROOM)
+        return factor if trial.segment.slowed_by * factor <= _SLOWEST else None
+
+    def _note(self, segment: Segment, excess: Excess) -> None:
+        if segment.slowed_by > self._slowest:
+            self._slowest = segment.slowed_by
+            self.slowed_for = f"{excess.quantity.value} of {excess.joint} in step {segment.step}"
+
+    def _find_shallow(self, trial: Trial, q_begin: Array) -> Loss | None:
+        """Where the wrist comes too near to the remote centre.
+
+        A path of the tip must not bring it out from where the path began; a move of the joints
+        that goes with such a path, not from where the motion started.
+        """
+        rule = self._cannula
+        start = q_begin if isinstance(trial.segment, TipSegment) else self._q_start
+        if rule is None or not rule.forbids(trial.extremes.lowest, start):
+            return None
+        # Where the rule is broken first; between two samples, where it is nearest to that.
+        shallow = np.array([rule.forbids(q, start) for q in trial.played.q])
+        lowest = int(np.argmin(trial.played.q[:, rule.joint]))
+        row = int(np.argmax(shallow)) if shallow.any() else lowest
+        return Loss(
+            float(trial.grid.t[row]),
+            PlanReason.IN_CANNULA,
+            self._limits.names[rule.joint],
+            rule.depth(trial.extremes.lowest),
+            rule.min_depth_m,
+            "depth of the wrist beyond the remote centre, m",
+        )
+
+    def _as_loss(self, excess: Excess, trial: Trial) -> Loss:
+        j = self._limits.names.index(excess.joint)
+        if excess.quantity is Quantity.POSITION:
+            q = trial.played.q[:, j]
+            row = int(np.argmax(q) if excess.value > excess.limit else np.argmin(q))
+        else:
+            is_speed = excess.quantity is Quantity.VELOCITY
+            rates = trial.played.qd if is_speed else trial.played.qdd
+            row = int(np.argmax(np.abs(rates[:, j])))
+        at = float(trial.grid.t[row])
+        reason = _REASONS[excess.quantity]
+        return Loss(at, reason, excess.joint, excess.value, excess.limit)
+
+
+def _find_pieces(trial: Trial) -> npt.NDArray[np.int64] | None:
+    """Into how many each interval should be split; None if what is played is near enough."""
+    off = _relative_deviation(trial)
+    if float(off.max()) <= _AIM:
+        return None
+    worst = np.zeros(len(trial.times_ns) - 1)
+    np.maximum.at(worst, trial.grid.interval, off)
+    # The error of a cubic falls with the fourth power of its length.
+    return np.ceil(np.clip((2.0 * worst / _AIM) ** 0.25, 1.0, 8.0)).astype(np.int64)
+
+
+def _relative_deviation(trial: Trial) -> Array:
+    """How far what is played is from the exact path, as a part of what is allowed."""
+    return np.maximum(
+        trial.played.position_deviation / POSITION_TOLERANCE_M,
+        trial.played.rotation_deviation / ROTATION_TOLERANCE_RAD,
+    )
+
+
+def _find_deviation(trial: Trial) -> Loss | None:
+    off = _relative_deviation(trial)
+    row = int(np.argmax(off))
+    if off[row] <= 1.0:
+        return None
+    played = trial.played
+    return Loss(
+        float(trial.grid.t[row]),
+        PlanReason.DEVIATION,
+        "",
+        float(played.position_deviation[row]),
+        POSITION_TOLERANCE_M,
+        f"m; {played.rotation_deviation[row]:.3g} rad, allowed {ROTATION_TOLERANCE_RAD:g}; "
+        f"smallest singular value {trial.singular_values[row]:.3g}",
+    )

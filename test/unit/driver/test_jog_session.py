@@ -1,0 +1,251 @@
+"""The life of a jog: its commands, its dead-man's time, and what else may stop it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dvrk_kinematics.driver import (
+    STOPS,
+    Finding,
+    JogCommand,
+    JogSettings,
+    JogSpace,
+    OperatingState,
+    Player,
+    Reason,
+    StopKind,
+)
+from dvrk_kinematics.errors import InvalidInput
+
+HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
+ALONG = np.array([0.03, 0.02, -0.01, 0.0, 0.0, 0.1])
+ZERO = JogCommand(JogSpace.BASE, np.zeros(6))
+
+
+def _command(rig, velocity=ALONG, space: JogSpace = JogSpace.BASE) -> Finding | None:
+    return rig.player.jog(JogCommand(space, velocity), rig.arm.now_ns)
+
+
+def _stream(rig, ticks: int) -> list[Finding | None]:
+    """Command before each tick; gives the answers."""
+    answers = []
+    for _ in range(ticks):
+        answers.append(_command(rig))
+        rig.tick()
+    return answers
+
+
+def _moving(make_rig, **changes):
+    rig = make_rig(**changes)
+    assert set(_stream(rig, 60)) == {None}
+    assert np.abs(rig.player.commanded.qd).max() > 0.1
+    return rig
+
+
+def test_a_jog_without_commands_stops_along_its_line_after_its_time(make_rig) -> None:
+    rig = _moving(make_rig)
+    last_ns = rig.arm.now_ns - 5_000_000
+    speed = np.abs(rig.player.commanded.qd).max()
+    while np.abs(rig.player.commanded.qd).max() > 0.9 * speed:
+        rig.tick()
+    assert 0.2 < (rig.arm.now_ns - last_ns) * 1e-9 < 0.23
+    rig.run()
+    assert rig.player.last_stop.reason is Reason.JOG_TIMEOUT
+    rig.ticks(200)
+    count = len(rig.arm.sent)
+    rig.ticks(100)
+    assert len(rig.arm.sent) == count and not rig.arm.sent[-1].qd.any()
+    assert not rig.arm.holds
+    rig.check_commands()
+
+
+def test_the_dead_mans_time_is_a_setting(make_rig) -> None:
+    rig = _moving(make_rig, timeout_s=0.05)
+    rig.ticks(9)
+    assert rig.player.last_stop is None and rig.jog.is_active
+    rig.run(at_most=100)
+    assert rig.player.last_stop.limit == 0.05
+
+
+def test_a_zero_command_stops_and_ends_the_jog(make_rig) -> None:
+    rig = _moving(make_rig)
+    assert rig.player.jog(ZERO, rig.arm.now_ns) is None
+    assert rig.run(at_most=100) > 5
+    assert rig.player.last_stop.reason is Reason.JOG_ENDED
+    rig.check_commands()
+
+
+def test_zero_commands_start_nothing(make_rig) -> None:
+    rig = make_rig()
+    for _ in range(20):
+        assert rig.player.jog(ZERO, rig.arm.now_ns) is None
+        rig.tick()
+    assert not rig.arm.sent and rig.player.is_idle
+
+
+def test_a_new_command_while_it_stops_goes_on_without_a_jump(make_rig) -> None:
+    rig = _moving(make_rig)
+    rig.player.jog(ZERO, rig.arm.now_ns)
+    rig.ticks(5)
+    assert rig.jog.is_active
+    assert set(_stream(rig, 100)) == {None}
+    rig.run()
+    rig.check_commands()
+
+
+@pytest.mark.parametrize(
+    ("space", "velocity", "reason"),
+    [
+        (JogSpace.BASE, [0.1, 0, 0, 0, 0, np.nan], Reason.NOT_FINITE_JOG),
+        (JogSpace.TOOL, [np.inf, 0, 0, 0, 0, 0], Reason.NOT_FINITE_JOG),
+        (JogSpace.BASE, [0.1, 0, 0], Reason.WRONG_SHAPE),
+        (JogSpace.JOINTS, [0.1] * 7, Reason.WRONG_SHAPE),
+        (JogSpace.JOINTS, [], Reason.WRONG_SHAPE),
+    ],
+)
+def test_bad_commands_never_move_and_do_not_keep_a_jog_alive(
+    make_rig, space, velocity, reason
+) -> None:
+    rig = make_rig()
+    for _ in range(20):
+        assert _command(rig, np.array(velocity, float), space).reason is reason
+        rig.tick()
+    assert not rig.arm.sent
+    rig = _moving(make_rig)
+    for _ in range(100):
+        assert _command(rig, np.array(velocity, float), space).reason is reason
+        rig.tick()
+    assert rig.player.is_idle and rig.player.last_stop.reason is Reason.JOG_TIMEOUT
+
+
+def test_a_jog_is_refused_while_a_goal_plays_and_starts_only_after_letting_go(make_rig) -> None:
+    rig = make_rig()
+    assert rig.play(0.5, q=HOME + 0.02) is None
+    for _ in range(150):
+        refused = _command(rig)
+        assert refused.reason in (Reason.GOAL_PLAYING, Reason.JOG_NOT_RELEASED)
+        rig.tick()
+    assert rig.results[-1].finding.reason is Reason.REACHED
+    assert rig.player.is_idle, "a stick that is still held moves nothing"
+    assert rig.player.jog(ZERO, rig.arm.now_ns) is None
+    assert set(_stream(rig, 5)) == {None}
+    assert rig.jog.is_active
+
+
+def test_a_goal_takes_over_from_a_jog_without_a_jump(make_rig) -> None:
+    rig = _moving(make_rig)
+    assert rig.play(1.0, q=HOME + 0.03) is None
+    assert rig.player.last_stop.reason is Reason.REPLACED and not rig.jog.is_active
+    assert _command(rig).reason is Reason.GOAL_PLAYING
+    rig.run()
+    assert rig.results[-1].finding.reason is Reason.REACHED
+    assert np.allclose(rig.arm.sent[-1].q, HOME + 0.03)
+    rig.check_commands()
+
+
+def test_a_goal_that_waits_takes_over_when_its_time_has_come(make_rig) -> None:
+    rig = make_rig()
+    assert rig.play(1.0, q=HOME + 0.03, stamp_ns=rig.wall_ns + 300_000_000) is None
+    assert set(_stream(rig, 50)) == {None}
+    _stream(rig, 20)
+    assert not rig.jog.is_active
+    rig.run()
+    assert rig.results[-1].finding.reason is Reason.REACHED
+    rig.check_commands()
+
+
+def test_a_goal_that_is_refused_leaves_the_jog_alone(make_rig) -> None:
+    rig = _moving(make_rig)
+    assert rig.play(1.0, q=HOME + 5.0) is not None
+    assert set(_stream(rig, 10)) == {None}
+    assert rig.jog.is_active
+
+
+def test_hold_stops_a_jog_and_holds_although_commands_go_on(make_rig) -> None:
+    rig = _moving(make_rig)
+    rig.player.stop(Finding(Reason.HOLD_REQUESTED))
+    answers = _stream(rig, 200)
+    assert {a.reason for a in answers} <= {Reason.HOLD_REQUESTED, Reason.JOG_NOT_RELEASED}
+    assert rig.player.is_idle and rig.player.last_stop.reason is Reason.HOLD_REQUESTED
+    rig.ticks(50)
+    assert _command(rig) is None, "it was let go of"
+    rig.check_commands()
+
+
+def test_a_gap_stops_a_jog_along_its_line(make_rig) -> None:
+    rig = _moving(make_rig)
+    rig.tick(dt_ns=60_000_000)
+    rig.run(at_most=100)
+    assert rig.player.last_stop.reason is Reason.GAP
+    rig.check_commands()
+
+
+def test_a_stall_makes_a_jog_late_and_never_fast(make_rig) -> None:
+    rig = _moving(make_rig)
+    before = rig.arm.sent[-1]
+    _command(rig)
+    rig.tick(dt_ns=45_000_000)
+    step = np.abs(rig.arm.sent[-1].q - before.q).max()
+    assert step < 1.1 * np.abs(before.qd).max() * 0.01
+    _stream(rig, 20)
+    rig.run()
+    rig.check_commands()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"errors": 1, "last_error": "PSM1: no luck"}, Reason.ARM_ERROR),
+        ({"tool": "PROGRASP_FORCEPS:400093[..]"}, Reason.WRONG_TOOL),
+        ({"operating_state": OperatingState.FAULT}, Reason.FAULT),
+        ({"operating_state": OperatingState.PAUSED}, Reason.LEFT_ENABLED),
+        ({"is_busy": True}, Reason.BUSY),
+    ],
+)
+def test_what_freezes_or_silences_a_goal_does_so_to_a_jog(make_rig, change, reason) -> None:
+    rig = _moving(make_rig)
+    rig.arm.say(**change)
+    count = len(rig.arm.sent)
+    answers = _stream(rig, 60)
+    assert rig.player.last_stop.reason is reason and rig.player.is_idle
+    if STOPS[reason] is StopKind.FREEZE:
+        assert len(rig.arm.sent) == count + 1 and rig.arm.order[-2:] == ["servo_jp", "hold"]
+        assert not rig.arm.sent[-1].qd.any()
+    else:
+        assert len(rig.arm.sent) == count and not rig.arm.holds
+    assert None not in answers[1:], "nothing goes on by itself"
+
+
+def test_a_jog_needs_an_arm_that_is_ready(make_rig) -> None:
+    rig = make_rig(is_ready=False)
+    rig.tick()
+    assert _command(rig).reason is Reason.NOT_READY_LONG_ENOUGH
+    rig.ticks(60)
+    assert _command(rig) is None
+
+
+def test_another_kind_of_jog_waits_until_the_first_is_at_rest(make_rig) -> None:
+    rig = _moving(make_rig)
+    joints, answers = np.full(6, 0.05), []
+    for _ in range(100):
+        answers.append(_command(rig, joints, JogSpace.JOINTS))
+        rig.tick()
+    assert answers[0].reason is Reason.JOG_CHANGES and answers[-1] is None
+    assert np.allclose(rig.player.commanded.qd, joints)
+    rig.check_commands()
+
+
+def test_a_player_without_a_jog_says_so(make_rig) -> None:
+    rig = make_rig()
+    player = Player(rig.guard, rig.settings)
+    assert player.jog(ZERO, rig.arm.now_ns).reason is Reason.JOG_NOT_OFFERED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"timeout_s": 0.0}, {"max_linear": np.nan}, {"joint_fraction": 1.5}, {"reserve": 1.0}],
+)
+def test_settings_without_meaning_are_refused(change) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(change))):
+        JogSettings(**change)
