@@ -27,6 +27,7 @@ from dvrk_kinematics.simulation.readings import (
     TwistReading,
     WrenchReading,
 )
+from dvrk_kinematics.simulation.serial import SimulatedSerialArm
 from dvrk_kinematics.simulation.suj import SimulatedSuj
 from dvrk_kinematics.simulation.system import SimulatedSystem
 
@@ -48,6 +49,7 @@ __all__ = [
     "SimulatedArm",
     "SimulatedEcm",
     "SimulatedPsm",
+    "SimulatedSerialArm",
     "SimulatedSuj",
     "SimulatedSystem",
     "SystemOptions",

@@ -1,4 +1,4 @@
-"""One simulated arm: what PSM and ECM share, put together, with its services.
+"""One simulated arm: what all kinds share, put together, with its services.
 
 Commands never raise: what is wrong with them comes back as events, as the real arm answers.
 """
@@ -32,11 +32,11 @@ class SimulatedArm(CartesianCommands):
     Args:
         spec: Which arm.
         options: What holds for the whole system.
-        kind: "PSM" or "ECM".
+        kind: Kind of its topics: "PSM", "ECM" or "ARM".
 
     Attributes:
         name: Name on the graph ("PSM1").
-        kind: "PSM" or "ECM".
+        kind: Kind of its topics.
     """
 
     def __init__(self, spec: ArmSpec, options: SystemOptions, kind: str) -> None:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from enum import Enum
 
+from dvrk_kinematics.models.schema import JointModel
 from dvrk_kinematics.simulation.arm_state import ArmState
 from dvrk_kinematics.simulation.faults import FaultInjector
 from dvrk_kinematics.simulation.operating_state import State, SubState
@@ -82,6 +83,13 @@ class ArmControl(ArmState):
     @abstractmethod
     def _limits_of_joints(self) -> None:
         """Sets _lower, _upper, _v_max and _a_max of the driven joints."""
+
+    def _take_limits(self, joints: Sequence[JointModel]) -> None:
+        """Sets them as a model has them, one motor a joint."""
+        self._lower = tuple(joint.lower for joint in joints)
+        self._upper = tuple(joint.upper for joint in joints)
+        self._v_max = tuple(joint.velocity for joint in joints)
+        self._a_max = tuple(joint.acceleration for joint in joints)
 
     def _to_actuators(self, joints: Sequence[float]) -> Sequence[float]:
         """Joints to actuators, whose errors the PID watches."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from dvrk_kinematics.simulation.controller import CONTROLLERS
+from dvrk_kinematics.simulation.controller import CONTROLLERS, ControllerData
 from dvrk_kinematics.simulation.operating_state import OperatingStateMachine, State, SubState
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 from dvrk_kinematics.simulation.readings import Event
@@ -35,13 +35,13 @@ class ArmState(ABC):
     Args:
         spec: Which arm.
         options: What holds for the whole system.
-        kind: "PSM" or "ECM".
+        kind: Kind of its topics: "PSM", "ECM" or "ARM".
     """
 
     def __init__(self, spec: ArmSpec, options: SystemOptions, kind: str) -> None:
         self.name = spec.name
         self.kind = kind
-        self._data = CONTROLLERS[kind]
+        self._data = self._controller()
         self._options = options
         self._report = Reporter(spec.name)
         self._states = OperatingStateMachine(self._report)
@@ -78,6 +78,10 @@ class ArmState(ABC):
         """Drops what was computed from joint positions that have changed."""
 
     # What kinds of arms differ in.
+
+    def _controller(self) -> ControllerData:
+        """The numbers of the controller: the dVRK's, unless a kind of arm brings its own."""
+        return CONTROLLERS[self.kind]
 
     def _on_homed(self) -> None:
         """What entering HOMED does besides: nothing, unless a kind of arm says otherwise."""

@@ -1,4 +1,4 @@
-"""Numbers of the dVRK's controllers that are not geometry: PID, cannula, homing.
+"""Numbers of the controllers that are not geometry: PID, cannula, homing.
 
 Source, unless said otherwise: sawIntuitiveResearchKit 9e535e68, share/pid and share/arm files of
 the Classic arms, checked against the running software.
@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
-__all__ = ["CONTROLLERS", "ControllerData", "GravityData"]
+from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.models.schema import ArmModel
+
+__all__ = ["CONTROLLERS", "ControllerData", "GravityData", "make_controller"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,9 @@ class ControllerData:
     d_gain: tuple[float, ...]
     home: tuple[float, ...]
     arm_joints: int
-    cannula_frame: int | None
-    cannula_switch: float
-    cannula_keep: float
+    cannula_frame: int | None = None
+    cannula_switch: float = 0.0
+    cannula_keep: float = 0.0
     gravity: GravityData | None = None
 
 
@@ -79,4 +82,22 @@ CONTROLLERS: dict[str, ControllerData] = {
         gravity=GravityData(1.5, 0.1, (0.0, 9.81 / sqrt(2.0), -9.81 / sqrt(2.0))),
     ),
 }
-"""By kind of arm."""
+"""The dVRK's own, by kind of arm."""
+
+
+def make_controller(model: ArmModel) -> ControllerData:
+    """The controller of a plain serial arm, from its model: every joint has a motor of its own.
+
+    Raises:
+        ModelError: The model describes no controller.
+    """
+    described = model.controller
+    if described is None:
+        raise ModelError(model.name, "has no controller, without which it cannot be simulated")
+    return ControllerData(
+        tolerance=tuple(joint.pid_tolerance for joint in model.joints),
+        p_gain=described.p_gain,
+        d_gain=described.d_gain,
+        home=described.home,
+        arm_joints=len(model.joints),
+    )

@@ -38,11 +38,7 @@ class SimulatedEcm(SimulatedArm):
         self._mount(self._endoscope)
 
     def _limits_of_joints(self) -> None:
-        joints = self._arm.model.joints
-        self._lower = tuple(joint.lower for joint in joints)
-        self._upper = tuple(joint.upper for joint in joints)
-        self._v_max = tuple(joint.velocity for joint in joints)
-        self._a_max = tuple(joint.acceleration for joint in joints)
+        self._take_limits(self._arm.model.joints)
 
     def _gravity_arm_d(self) -> float:
         return self._arm.model.chain[_INSERTION].d

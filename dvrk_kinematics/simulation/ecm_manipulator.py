@@ -9,8 +9,9 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.forward import chain_frame
 from dvrk_kinematics.simulation.controller import ControllerData
-from dvrk_kinematics.simulation.manipulator import Inverse, chain_frame
+from dvrk_kinematics.simulation.manipulator import Inverse
 
 __all__ = ["ENDOSCOPES", "EcmManipulator", "endoscope_tip"]
 

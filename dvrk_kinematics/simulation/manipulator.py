@@ -13,14 +13,12 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.models.rows import dh_constants
-from dvrk_kinematics.models.schema import ArmModel, JointKind
+from dvrk_kinematics.kinematics.forward import chain_frame
 
 __all__ = [
     "BareManipulator",
     "Inverse",
     "Manipulator",
-    "chain_frame",
     "refuse_near_rcm",
     "spatial_jacobian",
     "wrap",
@@ -66,21 +64,6 @@ class Manipulator(Protocol):
             seed: Where to search from (rad, m), shape (n,).
             measured: Where the arm is (rad, m), shape (n,).
         """
-
-
-def chain_frame(model: ArmModel, q: Sequence[float]) -> Array:
-    """Base to frame len(q) of a chain, without the tip's offset; shape (4, 4)."""
-    T = model.T_base
-    for row, value in zip(model.chain, q, strict=False):
-        T_pre, T_post = dh_constants(row, model.convention)
-        J = np.eye(4)
-        if row.kind is JointKind.PRISMATIC:
-            J[2, 3] = value
-        else:
-            c, s = np.cos(value), np.sin(value)
-            J[:2, :2] = [[c, -s], [s, c]]
-        T = T @ T_pre @ J @ T_post
-    return np.array(T)
 
 
 def spatial_jacobian(J_tip: Array, tip: Array) -> Array:

@@ -26,8 +26,8 @@ class ArmSpec:
     """One arm of a system.
 
     Attributes:
-        name: Name on the graph, "PSM1" or "ECM".
-        kind: Which arm it is, "PSM" or "ECM"; the name without trailing digits by default.
+        name: Name on the graph: "PSM1", "ECM", "RVM1", ...
+        model: Which model it is; by default the one of its name, with or without its digits.
         generation: "Classic" (the only one that the recordings cover).
         tool: Number or name of the instrument of a PSM; for an ECM the endoscope type.
         tool_detection: How a PSM learns its tool.
@@ -37,7 +37,7 @@ class ArmSpec:
     """
 
     name: str
-    kind: str = ""
+    model: str = ""
     generation: str = "Classic"
     tool: str = ""
     tool_detection: ToolDetection = ToolDetection.FIXED

@@ -9,11 +9,13 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.models.loader import load_model, model_name
 from dvrk_kinematics.simulation.arm import SimulatedArm
 from dvrk_kinematics.simulation.ecm import SimulatedEcm
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 from dvrk_kinematics.simulation.psm import SimulatedPsm
 from dvrk_kinematics.simulation.readings import FrameTransform, PoseReading
+from dvrk_kinematics.simulation.serial import SimulatedSerialArm
 from dvrk_kinematics.simulation.suj import CART, SIMULATED_POSITIONS, SimulatedSuj
 
 __all__ = ["SimulatedSystem"]
@@ -21,7 +23,9 @@ __all__ = ["SimulatedSystem"]
 _KINDS: dict[str, Callable[[ArmSpec, SystemOptions], SimulatedArm]] = {
     "PSM": SimulatedPsm,
     "ECM": SimulatedEcm,
+    "ARM": SimulatedSerialArm,
 }
+"""By the kind that the arm's model names."""
 _REFERENCE = "ECM"
 """Whose tip poses are given in, unless set_reference_arm says otherwise."""
 
@@ -34,7 +38,8 @@ class SimulatedSystem:
         options: What holds for all.
 
     Attributes:
-        arms: The arms by name, in the order given: SimulatedPsm or SimulatedEcm.
+        arms: The arms by name, in the order given: SimulatedPsm, SimulatedEcm or
+            SimulatedSerialArm.
         sujs: Setup joints by the name of the arm they carry; empty without SUJ.
 
     Raises:
@@ -49,10 +54,7 @@ class SimulatedSystem:
         for spec in specs:
             if spec.name in self.arms:
                 raise InvalidInput("specs", f"{spec.name} occurs twice")
-            kind = spec.kind or spec.name.rstrip("0123456789")
-            if kind not in _KINDS:
-                raise UnknownName("kind of arm", kind, _KINDS)
-            self.arms[spec.name] = _KINDS[kind](spec, options)
+            self.arms[spec.name] = _make_arm(spec, options)
             if options.with_suj:
                 joints = options.suj_joints.get(spec.name) or SIMULATED_POSITIONS.get(spec.name)
                 if joints is None:
@@ -175,3 +177,11 @@ class SimulatedSystem:
             if name in self._broadcast:
                 frames.append(FrameTransform(tip.frame_id, name, tip.T, tip.is_valid))
         return frames
+
+
+def _make_arm(spec: ArmSpec, options: SystemOptions) -> SimulatedArm:
+    """The arm of a spec, of the class that its model's kind needs."""
+    model = load_model(spec.model or model_name(spec.name), generation=spec.generation)
+    if model.kind not in _KINDS:
+        raise UnknownName("kind of simulated arm", model.kind, _KINDS)
+    return _KINDS[model.kind](spec, options)

@@ -186,7 +186,7 @@ def test_wrong_systems_are_refused():
 
 
 def test_an_arm_may_have_any_name(robot):
-    machine = robot(ArmSpec("left", kind="PSM")).home()
+    machine = robot(ArmSpec("left", model="PSM")).home()
     assert machine.arm.measured_cp.frame_id == "left_base"
 
 
