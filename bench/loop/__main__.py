@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.domain import use_own_domain
 from bench.loop.load import Load, make_goal, open_load
 from bench.loop.ticks import TickFigures, sum_up
 from bench.machine import describe_machine
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="only arrangements with this in their name")
     options = parser.parse_args(arguments)
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 99))
+    use_own_domain()
     goals = {points: make_goal(points) for points in (2000, 20_000)}
     rows: list[Row] = []
     for arrangement in ARRANGEMENTS:

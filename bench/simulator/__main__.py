@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.domain import use_own_domain
 from bench.loop.ticks import TickFigures, sum_up
 from bench.machine import describe_machine
 from bench.processes import ROOT, processes
@@ -75,8 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="only cases with this in their name")
     options = parser.parse_args(arguments)
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 99))
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    use_own_domain()
     rows = []
     for case in CASES:
         if options.only in case.name:

@@ -11,11 +11,17 @@ import gc
 import sys
 import threading
 from collections.abc import Sequence
-from string import digits
 
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.contract import CONTRACT, NODE_NAME, Kind, Rate, namespace_of
+from dvrk_kinematics.ros.contract import (
+    CONTRACT,
+    NODE_NAME,
+    Kind,
+    Rate,
+    kind_of,
+    namespace_of,
+)
 from dvrk_kinematics.ros.loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
@@ -30,6 +36,7 @@ from dvrk_kinematics.ros.simulator_publishers import (
 )
 from dvrk_kinematics.ros.simulator_services import offer_services
 from dvrk_kinematics.ros.simulator_system import SystemCommands
+from dvrk_kinematics.ros.steady_timer import create_steady_timer
 from dvrk_kinematics.simulation import (
     ArmSpec,
     KinematicPlant,
@@ -81,7 +88,7 @@ class ArmSimulator(Node):
             on_error=lambda _: None,
             name="arms",
         )
-        self.create_timer(_WATCH_S, self._watch)
+        create_steady_timer(self, _WATCH_S, self._watch)
         gc.collect()
         gc.freeze()
         self.loop.start()
@@ -162,7 +169,7 @@ def make_system(settings: SimulatorSettings) -> SimulatedSystem:
     specs = [
         ArmSpec(
             name,
-            tool=tools[Kind(name.rstrip(digits))],
+            tool=tools.get(kind_of(name), ""),
             tool_detection=ToolDetection(settings.tool_detection),
             plant=KinematicPlant(settings.servo_lag),
         )

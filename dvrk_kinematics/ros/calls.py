@@ -14,6 +14,7 @@ from typing import Any
 
 from rclpy.action import ActionClient
 from rclpy.client import Client
+from rclpy.node import Node
 from rclpy.task import Future
 
 from dvrk_kinematics.errors import CallFailed, GoalRejected
@@ -49,10 +50,17 @@ def call(client: Client, request: Any, timeout_s: float) -> Any:
 class Goal:
     """A goal that an action server has accepted."""
 
-    def __init__(self, name: str, handle: Any) -> None:
+    def __init__(self, name: str, node: Node, handle: Any) -> None:
         self._name = name
+        self._node = node
         self._handle = handle
-        self._result = handle.get_result_async()
+        self._result = _send(node, handle.get_result_async)
+        self._ended = threading.Event()
+        self._result.add_done_callback(lambda _: self._ended.set())
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end of the goal, and tell whether it has come (s)."""
+        return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float) -> Any:
         """Wait for the end of the goal.
@@ -63,7 +71,7 @@ class Goal:
         Raises:
             CallFailed: If the goal does not end in time; it goes on.
         """
-        if not _wait(self._result, time.monotonic() + timeout_s):
+        if not self.wait(timeout_s):
             raise CallFailed(self._name, timeout_s, "the goal did not end")
         return self._result.result()
 
@@ -76,7 +84,7 @@ class Goal:
         Raises:
             CallFailed: If the server does not answer in time.
         """
-        future = self._handle.cancel_goal_async()
+        future = _send(self._node, self._handle.cancel_goal_async)
         if not _wait(future, time.monotonic() + timeout_s):
             raise CallFailed(self._name, timeout_s, "no answer to the cancel request came")
         return bool(future.result().goals_canceling)
@@ -105,13 +113,48 @@ def send_goal(
     if not client.server_is_ready() and not client.wait_for_server(timeout_s):
         raise CallFailed(name, timeout_s, "no such action appeared")
     hear = None if on_feedback is None else (lambda message: on_feedback(message.feedback))
-    future = client.send_goal_async(goal, feedback_callback=hear)
+    future = _send(client._node, lambda: client.send_goal_async(goal, feedback_callback=hear))
     if not _wait(future, deadline):
+        # It may still be accepted. What nobody waits for any more must not move an arm.
+        future.add_done_callback(_cancel_late)
         raise CallFailed(name, timeout_s, "no answer to the goal came")
     handle = future.result()
     if not handle.accepted:
         raise GoalRejected(name)
-    return Goal(name, handle)
+    return Goal(name, client._node, handle)
+
+
+def _cancel_late(future: Future) -> None:
+    handle = future.result()
+    if handle is not None and handle.accepted:
+        handle.cancel_goal_async()
+
+
+def _send(node: Node, send: Callable[[], Future]) -> Future:
+    """Send a request of an action from the thread that spins its node.
+
+    rclpy notes such a request only after it was sent. From another thread, an answer that comes
+    in between would be taken for somebody else's, and lost.
+
+    Args:
+        node: The node of the action's client.
+        send: Sends, and gives the future of the answer.
+    """
+    answer = Future()
+
+    def begin() -> None:
+        try:
+            future = send()
+        except Exception as error:
+            answer.set_exception(error)
+        else:
+            future.add_done_callback(lambda done: answer.set_result(done.result()))
+
+    if node.executor is None:
+        begin()
+    else:
+        node.executor.create_task(begin)
+    return answer
 
 
 def _wait(future: Future, deadline: float) -> bool:

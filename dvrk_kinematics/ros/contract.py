@@ -17,6 +17,8 @@ from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
+from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.models.loader import load_model, model_name
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.contract_types import (
     Direction,
@@ -42,6 +44,7 @@ __all__ = [
     "Rate",
     "Service",
     "Topic",
+    "kind_of",
     "namespace_of",
     "type_name",
 ]
@@ -51,6 +54,23 @@ NODE_NAME: Final = "dvrk"
 
 CRTK_VERSION: Final = "1.1.0"
 """What the service crtk_version answers."""
+
+
+def kind_of(arm: str, model: str = "") -> Kind:
+    """The kind of an arm, as its model says.
+
+    Args:
+        arm: The arm's name on the graph, such as ``PSM1`` or ``RVM1``.
+        model: Its model, where its name does not tell.
+
+    Raises:
+        UnknownName: There is no such model, or its kind has no topics.
+    """
+    kind = load_model(model or model_name(arm)).kind
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise UnknownName("kind of arm with topics", kind, [k.value for k in Kind]) from None
 
 
 def namespace_of(kind: Kind, arm: str = "") -> str:
@@ -63,6 +83,7 @@ def namespace_of(kind: Kind, arm: str = "") -> str:
     return {
         Kind.PSM: f"{arm}/",
         Kind.ECM: f"{arm}/",
+        Kind.ARM: f"{arm}/",
         Kind.SUJ: f"SUJ/{arm}/",
         Kind.SETUP: "SUJ/",
         Kind.SYSTEM: "system/",
@@ -182,6 +203,7 @@ def _setup(name: str, message: Any, meaning: str, frame: Frame = Frame.NONE) -> 
 CONTRACT: Final[dict[Kind, Interface]] = {
     Kind.PSM: Interface((*_ARM_STATES, *_ARM_EVENTS, *_ARM_COMMANDS, *_PSM), _ARM_SERVICES),
     Kind.ECM: Interface((*_ARM_STATES, *_ARM_EVENTS, *_ARM_COMMANDS, *_ECM), _ARM_SERVICES),
+    Kind.ARM: Interface((*_ARM_STATES, *_ARM_EVENTS, *_ARM_COMMANDS), _ARM_SERVICES),
     Kind.SUJ: Interface(
         (
             _setup("measured_js", JointState, "6 positions, also for the ECM"),

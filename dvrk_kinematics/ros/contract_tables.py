@@ -1,20 +1,18 @@
 """The contract as Markdown, for the node cards.
 
-``python -m dvrk_kinematics.ros.contract_tables docs/nodes/arm_simulator.md`` writes the tables
-between the marks of a card anew; a test tells when they differ.
+``python -m dvrk_kinematics.ros.contract_tables docs/nodes/*.md`` writes the tables between the
+marks of the cards anew; a test tells when they differ.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from rclpy.qos import QoSDurabilityPolicy
 
-from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.ros import bridge_tables, server_tables
 from dvrk_kinematics.ros.contract import (
     CONTRACT,
     LEFT_OUT,
@@ -24,15 +22,13 @@ from dvrk_kinematics.ros.contract import (
     namespace_of,
     type_name,
 )
-from dvrk_kinematics.ros.parameters import parameter_rows
+from dvrk_kinematics.ros.markdown import make_table, parameter_table, rewrite_tables
 from dvrk_kinematics.ros.simulator_deviations import PROCESS_DEVIATIONS
 from dvrk_kinematics.ros.simulator_faults import FAULT_SERVICES
 from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
 __all__ = ["TABLES", "rewrite"]
-
-_MARK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rewrite(card: str) -> str:
@@ -41,24 +37,15 @@ def rewrite(card: str) -> str:
     Raises:
         UnknownName: If a mark names no table.
     """
-
-    def replace(match: re.Match[str]) -> str:
-        name = match["name"]
-        if name not in TABLES:
-            raise UnknownName("table", name, TABLES)
-        return f"{match[1]}{TABLES[name]()}\n{match[3]}"
-
-    return _MARK.sub(replace, card)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
+    tables = TABLES | bridge_tables.TABLES
+    for more in server_tables.TABLES.values():
+        tables = tables | more
+    return rewrite_tables(card, tables)
 
 
 def _topics(kind: Kind, is_published: bool) -> str:
     head = ("topic", "type", "when" if is_published else "depth", "frame_id", "meaning")
-    return _table(
+    return make_table(
         head,
         (
             (
@@ -81,7 +68,7 @@ def _when(topic: Topic) -> str:
 
 
 def _services(kind: Kind) -> str:
-    return _table(
+    return make_table(
         ("service", "type", "meaning"),
         (
             (
@@ -94,41 +81,22 @@ def _services(kind: Kind) -> str:
     )
 
 
-def _parameters() -> str:
-    return _table(
-        ("parameter", "default", "allowed", "meaning"),
-        (
-            (
-                f"`{name}`{'' if read_only else ' (at any time)'}",
-                f"`{_show(default)}`",
-                constraints,
-                text,
-            )
-            for name, default, text, constraints, read_only in parameter_rows(SimulatorSettings)
-        ),
-    )
-
-
-def _show(value: Any) -> str:
-    return str(list(value)) if isinstance(value, tuple) else str(value)
-
-
 def _faults() -> str:
-    return _table(
+    return make_table(
         ("service (std_srvs/Trigger)", "what happens"),
         ((f"`~/faults/<arm>/{name}`", text) for name, text in FAULT_SERVICES.items()),
     )
 
 
 def _left_out() -> str:
-    return _table(
+    return make_table(
         ("name", "types", "why"),
         ((f"`{rule.what}`", f"`{rule.types}`", rule.reason) for rule in LEFT_OUT),
     )
 
 
 def _deviations() -> str:
-    return _table(
+    return make_table(
         ("when", "the dVRK", "here"),
         ((one.when, one.dvrk, one.here) for one in (*DEVIATIONS, *PROCESS_DEVIATIONS)),
     )
@@ -146,12 +114,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "SYSTEM published": lambda: _topics(Kind.SYSTEM, True),
     "SYSTEM subscribed": lambda: _topics(Kind.SYSTEM, False),
     "PROCESS published": lambda: _topics(Kind.PROCESS, True),
-    "parameters": _parameters,
+    "parameters": lambda: parameter_table(SimulatorSettings),
     "faults": _faults,
     "left out": _left_out,
     "deviations": _deviations,
 }
-"""Every table by the name in its mark."""
+"""Every table of the simulator's card by the name in its mark."""
 
 
 def main(cards: Sequence[str]) -> None:

@@ -17,6 +17,8 @@ class Kind(str, Enum):
 
     PSM = "PSM"
     ECM = "ECM"
+    ARM = "ARM"
+    """A plain serial arm, without a tool that comes and goes and without a cannula."""
     SUJ = "SUJ"
     """One setup joint arm, named for the arm that it carries."""
     SETUP = "SETUP"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import chain
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,9 @@ def to_flat(values: NDArray[Any], typecode: str = "d") -> array[Any]:
         typecode: "d" for float64[], "B" for uint8[], "I" for uint32[].
     """
     flat: array[Any] = array(typecode)
-    flat.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).data.cast("B"))
+    # A memory view of rows that are not there cannot be cast.
+    if values.size:
+        flat.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).data.cast("B"))
     return flat
 
 
@@ -86,6 +89,8 @@ def cp_to_matrices(rows: Array) -> tuple[Array, NDArray[np.bool_]]:
     Returns:
         Matrices (N, 4, 4), NaN where a row is no pose, and which rows are poses (N,).
     """
+    if len(rows) == 1:
+        return _one_to_matrix(rows[0].tolist())
     length = np.linalg.norm(rows[:, 3:], axis=1)
     good = np.isfinite(rows).all(axis=1) & (np.abs(length - 1.0) <= _QUATERNION_TOLERANCE)
     T = np.empty((len(rows), 4, 4))
@@ -94,6 +99,22 @@ def cp_to_matrices(rows: Array) -> tuple[Array, NDArray[np.bool_]]:
     T[:, 3] = _NO_TURN
     T[~good] = np.nan
     return T, good
+
+
+def _one_to_matrix(row: list[float]) -> tuple[Array, NDArray[np.bool_]]:
+    """The same for one pose, in plain floats: several times faster than arrays of one row."""
+    px, py, pz, x, y, z, w = row
+    length = sqrt(x * x + y * y + z * z + w * w)
+    if not (abs(length - 1.0) <= _QUATERNION_TOLERANCE and isfinite(px + py + pz)):
+        return np.full((1, 4, 4), np.nan), np.array([False])
+    x, y, z, w = x / length, y / length, z / length, w / length
+    T = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w), px],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w), py],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y), pz],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+    return np.array([T]), np.array([True])
 
 
 def cp_to_rows(flat: array[float], field: str = "cp") -> Array:

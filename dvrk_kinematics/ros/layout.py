@@ -99,6 +99,8 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     if len(data) < HEADER_BYTES or data[1] != _LITTLE_ENDIAN_CDR:
         raise LayoutError(kind, f"serialised as {data[:4].hex()}, not as little-endian CDR")
     leaves = list(_Walk().message(message, ""))
+    # Where arrays are empty, more is reserved than is filled; strict readers refuse what is left.
+    data = data[: max(leaf.stop for leaf in leaves)]
     named = {field: _under(leaves, field) for field in fields}
     for field, found in named.items():
         if not found or any(leaf.kind != "double" for leaf in found):

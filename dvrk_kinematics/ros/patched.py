@@ -27,9 +27,6 @@ MessageT = TypeVar("MessageT")
 _STAMP = struct.Struct("<iI")
 
 _REMEMBERED_LAYOUTS = 8
-"""A reader forgets the oldest layout beyond these: a topic with several publishers has a few,
-never many.
-"""
 
 
 class PatchedMessage:
@@ -131,6 +128,13 @@ class RawMessage(Generic[MessageT]):
             return 0
         return int(seconds[0]) * NS_PER_S + int(ints[self._layout.nanoseconds][0])
 
+    @property
+    def stamps_ns(self) -> list[int]:
+        """Nanoseconds of every stamp, in order."""
+        ints = see_numbers(self._data, np.uint32)
+        seconds, rest = ints[self._layout.seconds], ints[self._layout.nanoseconds]
+        return [s * NS_PER_S + ns for s, ns in zip(seconds.tolist(), rest.tolist(), strict=True)]
+
 
 class RawReader(Generic[MessageT]):
     """Reads the bytes of a raw subscription.
@@ -143,11 +147,19 @@ class RawReader(Generic[MessageT]):
     Args:
         message_type: The message class.
         fields: The fields to read, as for :func:`~dvrk_kinematics.ros.layout.find_layout`.
+        remembered: Layouts to remember; the oldest beyond these are forgotten. A topic with
+            several publishers has a few, tf on a cart some dozens.
     """
 
-    def __init__(self, message_type: type[MessageT], fields: Sequence[str]) -> None:
+    def __init__(
+        self,
+        message_type: type[MessageT],
+        fields: Sequence[str],
+        remembered: int = _REMEMBERED_LAYOUTS,
+    ) -> None:
         self._type = message_type
         self._fields = tuple(fields)
+        self._remembered = remembered
         self._known: list[tuple[Layout, MessageT]] = []
         self.learnt = 0
         """Messages that had to be deserialised."""
@@ -163,7 +175,7 @@ class RawReader(Generic[MessageT]):
                 return RawMessage(data, layout, template)
         template = deserialize_message(data, self._type)
         layout = self._learn(data, template)
-        self._known = [(layout, template), *self._known][:_REMEMBERED_LAYOUTS]
+        self._known = [(layout, template), *self._known][: self._remembered]
         self.learnt += 1
         return RawMessage(data, layout, template)
 

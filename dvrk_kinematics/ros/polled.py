@@ -8,7 +8,7 @@ the executor's wait set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,22 +16,24 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-__all__ = ["Arrival", "PolledGroup", "PolledSubscription"]
+__all__ = ["Arrival", "NeverExecuted", "PolledGroup", "PolledSubscription"]
 
 MessageT = TypeVar("MessageT")
 
 
-class _NeverExecuted(CallbackGroup):
+class NeverExecuted(CallbackGroup):
     """A group whose callbacks no executor runs or waits for."""
 
     def can_execute(self, entity: Any) -> bool:
+        """Tell that no entity can be executed."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
+        """Let no execution begin."""
         return False
 
     def ending_execution(self, entity: Any) -> None:
-        return None
+        """Have nothing to end."""
 
 
 class PolledSubscription(Generic[MessageT]):
@@ -47,17 +49,30 @@ class PolledSubscription(Generic[MessageT]):
     def __init__(
         self, node: Node, message_type: type[MessageT], topic: str, qos: QoSProfile
     ) -> None:
+        self._node = node
         self._type = message_type
         self._subscription = node.create_subscription(
-            message_type, topic, _ignore, qos, callback_group=_NeverExecuted(), raw=True
+            message_type, topic, _ignore, qos, callback_group=NeverExecuted(), raw=True
         )
 
     def take(self) -> bytes | None:
         """The oldest message that waits, as bytes; None if there is none."""
+        taken = self.take_with_info()
+        return None if taken is None else taken[0]
+
+    def take_with_info(self) -> tuple[bytes, Mapping[str, int | None]] | None:
+        """The oldest message that waits and what the middleware says of it, None if there is none.
+
+        The latter has ``source_timestamp`` and ``received_timestamp`` (ns, system time) and the
+        number that its publisher gave it, ``publication_sequence_number``, None where the
+        middleware does not number.
+        """
         handle = self._subscription.handle
         with handle:
-            taken = handle.take_message(self._type, True)
-        return None if taken is None else taken[0]
+            taken: tuple[bytes, Mapping[str, int | None]] | None = handle.take_message(
+                self._type, True
+            )
+        return taken
 
     def take_newest(self) -> bytes | None:
         """The newest message that waits, as bytes, the others dropped; None if there is none."""
@@ -65,6 +80,10 @@ class PolledSubscription(Generic[MessageT]):
         while (message := self.take()) is not None:
             newest = message
         return newest
+
+    def close(self) -> None:
+        """Unsubscribe; to be called where the node's executor is not waiting, as in a callback."""
+        self._node.destroy_subscription(self._subscription)
 
 
 class Arrival(NamedTuple):
@@ -120,7 +139,7 @@ class PolledGroup:
             key: Comes with every message of this topic.
         """
         handle = self._node.create_subscription(
-            message_type, topic, _ignore, qos, callback_group=_NeverExecuted(), raw=True
+            message_type, topic, _ignore, qos, callback_group=NeverExecuted(), raw=True
         ).handle
         handle.__enter__()
         self._sources.append(_Source(handle, handle.take_message, message_type, key))

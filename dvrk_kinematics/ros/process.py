@@ -9,6 +9,7 @@ from types import FrameType
 from typing import TypeVar
 
 import rclpy
+from rclpy.action import ActionClient, ActionServer
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -18,6 +19,9 @@ from dvrk_kinematics.ros.spinning import SpinningNode
 __all__ = ["run_node"]
 
 NodeT = TypeVar("NodeT", bound=Node)
+
+_TASKS_S = 1.0
+"""How long the end of a process may wait for what its node has still to send."""
 
 
 def run_node(
@@ -43,6 +47,8 @@ def run_node(
     previous = {
         sign: signal.signal(sign, _setter(stop)) for sign in (signal.SIGINT, signal.SIGTERM)
     }
+    # Whoever started this process may have kept signals back until somebody handles them.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         try:
@@ -73,6 +79,19 @@ def _spin_until(
             stop.wait()
             if on_stop is not None:
                 on_stop(node)
+            # Whoever waits for the end of a goal shall hear of it.
+            spinning.finish_tasks(_TASKS_S)
         return 0 if spinning.failure is None else 1
     finally:
+        _destroy_actions(node)
         node.destroy_node()
+
+
+def _destroy_actions(node: Node) -> None:
+    """Destroy what a node leaves behind; while it is there, the middleware goes on running.
+
+    The process would then end while threads of the middleware still work, which can hang for ever.
+    """
+    for waitable in list(node.waitables):
+        if isinstance(waitable, ActionServer | ActionClient):
+            waitable.destroy()

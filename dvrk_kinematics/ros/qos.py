@@ -18,6 +18,7 @@ __all__ = [
     "STATE_READER",
     "TF",
     "TF_STATIC",
+    "with_depth",
 ]
 
 
@@ -28,6 +29,16 @@ def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
         depth=depth,
         reliability=QoSReliabilityPolicy.RELIABLE,
         durability=durability,
+    )
+
+
+def with_depth(profile: QoSProfile, depth: int) -> QoSProfile:
+    """The same profile with a longer or shorter queue."""
+    return QoSProfile(
+        history=profile.history,
+        depth=depth,
+        reliability=profile.reliability,
+        durability=profile.durability,
     )
 
 

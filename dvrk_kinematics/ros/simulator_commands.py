@@ -25,6 +25,7 @@ from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.contract import Topic
 from dvrk_kinematics.ros.polled import PolledGroup
+from dvrk_kinematics.ros.qos import with_depth
 
 __all__ = ["ARM_READERS", "CommandQueue", "pose_or_none"]
 
@@ -108,14 +109,7 @@ _SHORTEST = 1e-9
 
 def _reader_qos(topic: Topic) -> QoSProfile:
     is_stream = topic.name.rpartition("/")[2].startswith("servo_")
-    if not is_stream:
-        return topic.qos
-    return QoSProfile(
-        history=topic.qos.history,
-        depth=_SERVO_DEPTH,
-        reliability=topic.qos.reliability,
-        durability=topic.qos.durability,
-    )
+    return with_depth(topic.qos, _SERVO_DEPTH) if is_stream else topic.qos
 
 
 def _six(first: Any, second: Any) -> Array:

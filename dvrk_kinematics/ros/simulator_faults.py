@@ -14,6 +14,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.ros.patient_answers import create_patient_service
 from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
 from dvrk_kinematics.ros.simulator_publishers import Delivery, StateGate
 from dvrk_kinematics.ros.stamps import seconds_to_ns
@@ -88,9 +89,8 @@ def offer_faults(
     """
     injector = _Injector(arm, gate, settings)
     for fault in FAULT_SERVICES:
-        node.create_service(
-            Trigger, f"~/faults/{arm.name}/{fault}", _trigger(getattr(injector, fault), lock)
-        )
+        handle = _trigger(getattr(injector, fault), lock)
+        create_patient_service(node, Trigger, f"~/faults/{arm.name}/{fault}", handle)
 
 
 def _trigger(inject: Callable[[], None], lock: threading.Lock) -> Callable[[Any, Any], Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.models.loader import arm_names, load_model
 from dvrk_kinematics.ros.parameters import parameter
 
 __all__ = ["SimulatorSettings"]
 
-_ARMS = ("PSM1", "PSM2", "PSM3", "ECM")
+_CART = ("PSM1", "PSM2", "PSM3", "ECM")
+_ARMS = (*_CART, *(name for name in arm_names() if load_model(name).kind == "ARM"))
 
 
 @dataclass(frozen=True)

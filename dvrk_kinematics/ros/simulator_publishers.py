@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from dvrk_kinematics.ros.contract import Topic
+from dvrk_kinematics.ros.raw_publisher import RawPublisher
 from dvrk_kinematics.ros.simulator_state import (
     JacobianWriter,
     JointWriter,
@@ -72,33 +73,6 @@ class StateGate:
             publisher.publish(data)
 
 
-class RawPublisher:
-    """Publishes bytes, and nothing else.
-
-    rclpy guards each use of a publisher against its destruction and looks at the type of what is
-    sent; here it is guarded once, from its making to :meth:`close`.
-
-    Args:
-        node: The node.
-        topic: The topic of the contract.
-        namespace: Where its name begins.
-    """
-
-    def __init__(self, node: Node, topic: Topic, namespace: str) -> None:
-        publisher = node.create_publisher(topic.message, namespace + topic.name, topic.qos)
-        self._handle = publisher.handle
-        self._handle.__enter__()
-        self.publish: Callable[[bytes], None] = self._handle.publish_raw
-
-    def is_heard(self) -> bool:
-        """Whether anybody listens."""
-        return bool(self._handle.get_subscription_count())
-
-    def close(self) -> None:
-        """Publish nothing any more."""
-        self._handle.__exit__(None, None, None)
-
-
 class _Entry(NamedTuple):
     publisher: RawPublisher
     reading: str
@@ -124,7 +98,7 @@ class StatePublishers:
         self._gate = gate
         self._all = [
             _Entry(
-                RawPublisher(node, topic, namespace),
+                RawPublisher(node, topic.message, namespace + topic.name, topic.qos),
                 topic.name.replace("/", "_"),
                 _WRITERS[topic.message](),
             )
@@ -164,7 +138,7 @@ class TransformPublisher:
     """
 
     def __init__(self, node: Node, topic: Topic, namespace: str) -> None:
-        self._publisher = RawPublisher(node, topic, namespace)
+        self._publisher = RawPublisher(node, topic.message, namespace + topic.name, topic.qos)
         self._writers: dict[str, TransformWriter] = {}
         self.is_heard = False
 

@@ -15,6 +15,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics.ros.contract import CRTK_VERSION, Service
 from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.ros.patient_answers import create_patient_service
 from dvrk_kinematics.ros.simulator_commands import pose_or_none
 from dvrk_kinematics.ros.simulator_state import pose_numbers
 from dvrk_kinematics.simulation import SimulatedArm
@@ -42,7 +43,8 @@ def offer_services(
     """
     for service in services:
         answer = _ANSWERS[service.name]
-        node.create_service(service.service, namespace + service.name, _locked(answer, arm, lock))
+        name, handle = namespace + service.name, _locked(answer, arm, lock)
+        create_patient_service(node, service.service, name, handle)
 
 
 def _locked(answer: Answer, arm: SimulatedArm, lock: threading.Lock) -> Callable[[Any, Any], Any]:

@@ -70,6 +70,23 @@ class SpinningNode:
         self._thread.join()
         self._executor.shutdown()
 
+    def finish_tasks(self, timeout_s: float) -> bool:
+        """Wait until all that was handed to the executor before is done, such as sending results.
+
+        Args:
+            timeout_s: Longest time to wait (s).
+
+        Returns:
+            Whether it is done.
+        """
+        if not self._thread.is_alive():
+            return False
+        done = threading.Event()
+        # An executor takes tasks in turns, the newest of a turn first. What waits now is done when
+        # the turn after the next one begins.
+        self._executor.create_task(lambda: self._executor.create_task(done.set) and None)
+        return done.wait(timeout_s)
+
     def _spin(self) -> None:
         try:
             self._executor.spin_until_future_complete(self._stop)

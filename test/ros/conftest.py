@@ -15,9 +15,14 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
+from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.spinning import SpinningNode
 
+# Test modules are imported one by one, not as a package: what they share is found here.
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from running_process import RunningProcess  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,6 +64,18 @@ def spinning(context: Context) -> Iterator[Callable[..., Node]]:
         yield make
 
 
+@pytest.fixture(scope="module")
+def node(own_domain: None) -> Iterator[Node]:
+    """A node that spins until the module's tests are over."""
+    context = Context()
+    rclpy.init(context=context)
+    made = Node("client", context=context)
+    with SpinningNode(made):
+        yield made
+    made.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
 @pytest.fixture
 def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts Python scripts of this folder as processes, and ends them by their id."""
@@ -84,3 +101,21 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
             process.kill()
             process.communicate()
             raise
+
+
+Run = Callable[[Process], RunningProcess]
+
+
+@pytest.fixture(scope="module")
+def run(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Starts processes that run until the module's tests are over, and must end cleanly."""
+    folder = tmp_path_factory.mktemp("output")
+    with ExitStack() as stack:
+
+        def begin(process: Process) -> RunningProcess:
+            file = folder / f"{len(list(folder.iterdir()))}_{process.executable}.txt"
+            started = RunningProcess(process, file)
+            stack.callback(started.end)
+            return started
+
+        yield begin

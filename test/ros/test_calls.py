@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections.abc import Callable
 from types import FunctionType
@@ -105,3 +106,50 @@ def test_a_rejected_goal_and_a_missing_server_are_told(spinning: Callable[..., N
     with pytest.raises(CallFailed, match="no such action appeared"):
         send_goal(ActionClient(client, Countdown, "nowhere"), Countdown.Goal(ticks=1), 0.1)
     counter.server.destroy()
+
+
+def test_no_answer_is_lost_that_comes_before_its_request_is_noted(
+    spinning: Callable[..., Node],
+) -> None:
+    counter, client = Counter(spinning("server")), spinning("client")
+    action = ActionClient(client, Countdown, "count")
+    before = sys.getswitchinterval()
+    # Threads that take turns this often meet in every unlucky way.
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(300):
+            with pytest.raises(GoalRejected):
+                send_goal(action, Countdown.Goal(ticks=0), TIMEOUT_S)
+    finally:
+        sys.setswitchinterval(before)
+    counter.server.destroy()
+
+
+def test_a_goal_that_is_accepted_too_late_is_cancelled(spinning: Callable[..., Node]) -> None:
+    server, client = spinning("server"), spinning("client")
+    is_given_up, is_cancelled = threading.Event(), threading.Event()
+
+    def accept(_: Any) -> GoalResponse:
+        is_given_up.wait(TIMEOUT_S)
+        return GoalResponse.ACCEPT
+
+    def cancel(_: Any) -> CancelResponse:
+        is_cancelled.set()
+        return CancelResponse.ACCEPT
+
+    slow = ActionServer(
+        server,
+        Countdown,
+        "slow",
+        lambda handle: Countdown.Result(),
+        goal_callback=accept,
+        handle_accepted_callback=lambda handle: None,
+        cancel_callback=cancel,
+    )
+    action = ActionClient(client, Countdown, "slow")
+    assert action.wait_for_server(TIMEOUT_S)
+    with pytest.raises(CallFailed, match="no answer to the goal came"):
+        send_goal(action, Countdown.Goal(ticks=1), 0.3)
+    is_given_up.set()
+    assert is_cancelled.wait(TIMEOUT_S)
+    slow.destroy()

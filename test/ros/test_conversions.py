@@ -92,6 +92,7 @@ def test_rows_of_a_wrong_length_are_refused() -> None:
     with pytest.raises(InvalidInput, match="jp: 7 numbers are no whole rows of 6"):
         conv.flat_to_rows(conv.to_flat(np.zeros(7)), 6, "jp")
     assert conv.flat_to_rows(conv.to_flat(np.zeros(0)), 6, "jp").shape == (0, 6)
+    assert conv.to_flat(np.zeros((0, 6))).tolist() == []
 
 
 def test_trajectory_columns_follow_the_arm_whatever_the_goal_order() -> None:
@@ -139,3 +140,15 @@ def test_stamps_are_exact_to_the_nanosecond(ns: int) -> None:
         write_stamp(stamp, ns)
         assert stamp_to_ns(stamp) == ns
     assert seconds_to_ns(ns * 1e-9) == pytest.approx(ns, abs=200)
+
+
+@pytest.mark.parametrize("bad", [None, (0, np.nan), (1, np.inf), (5, np.nan), (6, 0.0), (3, 10.0)])
+def test_one_pose_is_read_as_many_are(bad: tuple[int, float] | None) -> None:
+    row = conv.matrices_to_cp(random_matrices(1))
+    row[0, 3:] *= 1.0005
+    if bad is not None:
+        row[0, bad[0]] = bad[1]
+    one, is_good = conv.cp_to_matrices(row)
+    two, are_good = conv.cp_to_matrices(np.repeat(row, 2, axis=0))
+    assert is_good.tolist() == are_good[:1].tolist()
+    np.testing.assert_allclose(one, two[:1], rtol=0.0, atol=1e-15)

@@ -91,6 +91,13 @@ def test_patched_transforms_arrive_whole(count: int) -> None:
     ]
 
 
+def test_nothing_lies_behind_the_last_field() -> None:
+    """serialize_message reserves 8 bytes more here, which strict readers of bags refuse."""
+    patched = PatchedMessage(JointState(), [])
+    # Header, stamp, empty frame with its padding, and the lengths of four empty arrays.
+    assert len(patched.stamped(STAMP_NS)) == 4 + 8 + 4 + 1 + 3 + 4 * 4
+
+
 def test_patched_pose_keeps_its_frame() -> None:
     message = PoseStamped()
     message.header.frame_id = "PSM1_base"

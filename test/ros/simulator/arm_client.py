@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros.contract import CONTRACT, Kind, namespace_of
+from dvrk_kinematics.ros.contract import CONTRACT, Kind, kind_of, namespace_of
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 TIMEOUT_S = 30.0
@@ -49,7 +49,7 @@ class ArmClient:
         kind: Kind | None = None,
         durable: bool = False,
     ) -> None:
-        self.kind = kind or Kind(arm.rstrip("0123456789"))
+        self.kind = kind or kind_of(arm)
         self.heard: dict[str, list[Any]] = defaultdict(list)
         self._heard_at: dict[str, float] = {}
         self._changed = threading.Condition()
@@ -93,7 +93,7 @@ class ArmClient:
         """Wait until all that was asked for has found the other end."""
         self._until(
             lambda: (
-                all(p.get_subscription_count() > 0 for p in self._publishers.values())
+                all(map(self._is_heard, self._publishers))
                 and all(
                     self._node.count_publishers(self.start + name) > 0
                     for name in self._subscriptions
@@ -105,9 +105,8 @@ class ArmClient:
     def send(self, name: str, message: Any) -> None:
         """Publish one command."""
         self.prepare(name)
-        publisher = self._publishers[name]
-        self._until(lambda: publisher.get_subscription_count() > 0, f"reader of {name}")
-        publisher.publish(message)
+        self._until(lambda: self._is_heard(name), f"reader of {name}")
+        self._publishers[name].publish(message)
 
     def send_joints(self, name: str, position: Sequence[float]) -> None:
         """Publish positions."""
@@ -209,6 +208,15 @@ class ArmClient:
         stamps = [stamp_to_ns(message.header.stamp) for message in self.heard[name]]
         assert stamps and all(stamps), name
         assert all(a < b for a, b in pairwise(stamps)), name
+
+    def _is_heard(self, name: str) -> bool:
+        """Whether a command will reach the arm itself; others may hear it as well."""
+        readers = self._node.get_subscriptions_info_by_topic(self.start + name)
+        writers = self._node.get_publishers_info_by_topic(f"{self.start}operating_state")
+        arms = {(writer.node_namespace, writer.node_name) for writer in writers}
+        is_found = arms & {(reader.node_namespace, reader.node_name) for reader in readers}
+        matched = self._publishers[name].get_subscription_count()
+        return bool(is_found) and matched >= len(readers)
 
     def _states(self, start: int) -> list[Any]:
         return self.heard["operating_state"][start:]

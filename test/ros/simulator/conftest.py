@@ -10,12 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-import rclpy
-from rclpy.context import Context
-from rclpy.node import Node
 
 from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.spinning import SpinningNode
 
 # Test modules are imported one by one, not as a package: what they share is found here.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -50,15 +46,3 @@ def run(own_domain: None) -> Iterator[Run]:
     """Starts processes that run until the module's tests are over."""
     with ExitStack() as stack:
         yield lambda process: stack.enter_context(running(process))
-
-
-@pytest.fixture(scope="module")
-def node(own_domain: None) -> Iterator[Node]:
-    """A node that spins until the module's tests are over."""
-    context = Context()
-    rclpy.init(context=context)
-    made = Node("client", context=context)
-    with SpinningNode(made):
-        yield made
-    made.destroy_node()
-    rclpy.try_shutdown(context=context)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
-from rclpy.node import Node, NodeNameNonExistentError
+from graph_watch import settled
+from rclpy.node import Node
 from recorded_graph import OF_EVERY_NODE, RECORDINGS, describe, recorded, without_left_out
 
 from dvrk_kinematics.ros.bringup import simulated_arms
-
-TIMEOUT_S = 30.0
 
 
 @pytest.fixture(scope="module", params=RECORDINGS)
@@ -27,12 +25,9 @@ def seen(node: Node, namespace: str) -> dict[str, set[tuple[str, ...]]]:
     """What the simulator of a namespace offers now, its namespace taken off."""
     there = f"/{namespace}"
     own = (node, "dvrk", there)
-    try:
-        publishers = Node.get_publisher_names_and_types_by_node(*own)
-        subscribers = Node.get_subscriber_names_and_types_by_node(*own)
-        services = Node.get_service_names_and_types_by_node(*own)
-    except NodeNameNonExistentError:
-        return {"publishers": set(), "subscribers": set(), "services": set()}
+    publishers = Node.get_publisher_names_and_types_by_node(*own)
+    subscribers = Node.get_subscriber_names_and_types_by_node(*own)
+    services = Node.get_service_names_and_types_by_node(*own)
     return {
         "publishers": _endpoints(publishers, node.get_publishers_info_by_topic, there),
         "subscribers": _endpoints(subscribers, node.get_subscriptions_info_by_topic, there),
@@ -53,7 +48,4 @@ def _endpoints(names: Any, look: Any, there: str) -> set[tuple[str, ...]]:
 def test_graph_is_the_recorded_one(recording: Any, node: Node, side: str) -> None:
     file, namespace = recording
     expected = {e for e in without_left_out(recorded(file)[side]) if e[0] not in OF_EVERY_NODE}
-    deadline = time.monotonic() + TIMEOUT_S
-    while (found := seen(node, namespace)[side]) != expected and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert found == expected
+    assert settled(lambda: seen(node, namespace)[side], expected) == expected

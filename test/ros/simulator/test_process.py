@@ -43,7 +43,7 @@ def test_a_process_is_described_as_data() -> None:
         *("-p", "rate:=100.0", "-p", "setup_joints:=true"),
     ]
     assert command_line(Process("arm_simulator"))[3:] == []
-    with pytest.raises(UnknownName, match="valid: arm_simulator"):
+    with pytest.raises(UnknownName, match="valid: arm_bridge, arm_simulator"):
         Process("nonsense")
 
 

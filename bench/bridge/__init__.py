@@ -1,0 +1,1 @@
+"""How exactly and how steadily a bridge moves an arm, what it costs, and whether it grows."""

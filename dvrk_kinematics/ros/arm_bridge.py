@@ -1,0 +1,190 @@
+"""The node arm_bridge: between ROS 2 and one arm, real or simulated; the only one that moves it.
+
+One loop in a thread of its own reads the arm, plays goals and jogs through the guard, and
+publishes joint_states and tf. The executor takes in action goals and answers parameters.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from rclpy.node import Node
+
+from dvrk_kinematics.driver import Finding, Reason
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.kinematics.arm import load_arm
+from dvrk_kinematics.models.files import model_name, part_names
+from dvrk_kinematics.ros.bridge_description import describe_arm
+from dvrk_kinematics.ros.bridge_diagnostics import Diagnostics, OtherPublishers
+from dvrk_kinematics.ros.bridge_drive import ArmDrive
+from dvrk_kinematics.ros.bridge_frames_watch import FramesWatch
+from dvrk_kinematics.ros.bridge_output import StateOutput
+from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
+from dvrk_kinematics.ros.bridge_reports import BridgeReports
+from dvrk_kinematics.ros.loop import SteadyLoop, Tick
+from dvrk_kinematics.ros.parameters import Parameters
+from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.setup_joint_bridge import SetupJointBridge
+from dvrk_kinematics.ros.steady_timer import create_steady_timer
+
+__all__ = ["ArmBridge", "BridgeNode", "main"]
+
+_STOP_S = 2.0
+"""How long a motion may take to come to rest when the process is told to end."""
+
+_WATCH_S = 0.5
+
+
+class ArmBridge:
+    """The bridge of one arm.
+
+    Args:
+        node: The node.
+        settings: Its parameters.
+    """
+
+    def __init__(self, node: Node, settings: BridgeSettings) -> None:
+        model = settings.model or model_name(settings.arm)
+        arm = load_arm(model, settings.instrument or None, settings.generation)
+        instrument = arm.model.instrument
+        self._jaw = () if arm.jaw is None else (arm.jaw.name,)
+        joints = (*arm.joint_names, *self._jaw)
+        description = describe_arm(
+            settings,
+            arm.model.links,
+            joints,
+            "" if instrument is None else instrument.number or instrument.name,
+            settings.base_frame,
+        )
+        self._names = arm.joint_names
+        self._q, self._qd = np.zeros(len(joints)), np.zeros(len(joints))
+        self._output = StateOutput(node, settings, description, joints)
+        tip = f"{settings.link_prefix}{arm.model.tip_link}"
+        self.drive = ArmDrive(
+            node, arm, settings, tip, lambda: int(node.get_clock().now().nanoseconds)
+        )
+        self.loop = SteadyLoop(
+            1.0 / settings.rate,
+            self._tick,
+            is_at_rest=lambda: self.drive.is_idle,
+            on_error=self._fail,
+            name="bridge",
+        )
+        if settings.publish_diagnostics:
+            reports = BridgeReports(
+                settings,
+                self.drive,
+                lambda: self.loop,
+                OtherPublishers(node, _our_topics(settings)),
+                FramesWatch(node, self._output.frames) if settings.publish_tf else None,
+            )
+            Diagnostics(node, settings.arm, reports)
+        create_steady_timer(node, _WATCH_S, self._watch)
+        self._is_ending = False
+        self.loop.start()
+        node.get_logger().info(
+            f"{settings.arm} as {arm}, {settings.hardware}; nothing is sent before "
+            f"bridge/{settings.arm}/enable is called"
+        )
+
+    def stop(self) -> None:
+        """Bring what moves to rest along its path, then end."""
+        self._is_ending = True
+        deadline = time.monotonic() + _STOP_S
+        while self.loop.is_running and not self.drive.is_idle and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.loop.stop()
+        self.drive.close()
+        self._output.close()
+
+    def _tick(self, tick: Tick) -> None:
+        has_news = self.drive.port.poll(tick.now_ns)
+        if self._is_ending:
+            self.drive.stop(Finding(Reason.HOLD_REQUESTED, "the bridge ends"))
+        self.drive.tick(tick.now_ns)
+        if has_news:
+            self._publish()
+
+    def _publish(self) -> None:
+        """Publish what the arm measured, with its own stamp."""
+        measured, jaw = self.drive.port.measured, self.drive.port.jaw
+        if measured.stamp_ns == 0 or measured.names != self._names:
+            # The arm itself calls it invalid, or has not got its tool yet.
+            return
+        count, velocity = len(self._names), measured.velocity
+        if len(measured.position) != count or not np.isfinite(measured.position).all():
+            return
+        self._q[:count] = measured.position
+        if velocity is not None and len(velocity) != count:
+            velocity = None
+        if velocity is not None:
+            self._qd[:count] = velocity
+        if jaw is not None and jaw.stamp_ns != 0 and len(jaw.position) == 1:
+            self._q[count:] = jaw.position
+            is_known = jaw.velocity is not None and len(jaw.velocity) == 1
+            self._qd[count:] = jaw.velocity if is_known else 0.0
+        self._output.publish(self._q, None if velocity is None else self._qd, measured.stamp_ns)
+
+    def _fail(self, error: BaseException) -> None:
+        """Freeze what moves: the loop has ended by an error, and nothing goes on after it."""
+        self.drive.stop(Finding(Reason.LOOP_FAILED, repr(error)))
+
+    def _watch(self) -> None:
+        """Fail with the loop: a bridge that does not watch its arm would help nobody."""
+        if self.loop.error is not None:
+            raise self.loop.error
+
+
+def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
+    if settings.hardware != SIMULATED and node.get_parameter("use_sim_time").value:
+        raise InvalidInput(
+            "use_sim_time", f"a real arm runs on real time; leave it off with {settings.hardware}"
+        )
+
+
+def _our_topics(settings: BridgeSettings) -> list[str]:
+    published = {
+        "joint_states": settings.publish_joint_states,
+        "robot_description": settings.publish_description,
+    }
+    names = ["servo_jp", "hold", *(name for name, is_ours in published.items() if is_ours)]
+    return [f"{settings.arm}/{name}" for name in names]
+
+
+class _Bridge(Protocol):
+    def stop(self) -> None:
+        """End; nothing is published any more."""
+
+
+class BridgeNode(Node):
+    """The node of a bridge: of one arm, or of all setup joints together."""
+
+    def __init__(self) -> None:
+        super().__init__("arm_bridge")
+        settings = Parameters(self, BridgeSettings).values
+        _refuse_simulated_time(self, settings)
+        parts = part_names(settings.arm)
+        self.bridge: _Bridge = (
+            SetupJointBridge(self, settings, parts) if parts else ArmBridge(self, settings)
+        )
+        # Nothing of what is there now is ever looked at again by the garbage collector.
+        gc.collect()
+        gc.freeze()
+
+    def stop(self) -> None:
+        """End the bridge."""
+        self.bridge.stop()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run_node(BridgeNode, arguments, on_stop=BridgeNode.stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

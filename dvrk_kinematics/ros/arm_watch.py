@@ -1,0 +1,88 @@
+"""What a planner needs to know of an arm: where it was told to be, and where it went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from dvrk_kinematics.errors import CallFailed
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.patched import RawReader
+from dvrk_kinematics.ros.polled import PolledSubscription
+
+__all__ = ["ArmWatch"]
+
+_WAIT_S = 2.0
+_POLL_S = 0.005
+
+
+class ArmWatch:
+    """Reads an arm's setpoint when asked, and its states while it moves.
+
+    Args:
+        node: The node.
+        arm: Name of the arm.
+        joints: Its joints.
+    """
+
+    def __init__(self, node: Node, arm: str, joints: Sequence[str]) -> None:
+        self._arm = arm
+        self._joints = tuple(joints)
+        self._setpoint = PolledSubscription(
+            node, JointState, f"{arm}/setpoint_js", qos.STATE_READER
+        )
+        self._measured = PolledSubscription(node, JointState, f"{arm}/measured_js", qos.ARM_STATE)
+        self._reader = RawReader(JointState, ["position", "velocity", "effort"])
+        self._stamps_ns: list[int] = []
+        self._rows: list[Array] = []
+
+    def read_setpoint(self) -> Array:
+        """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
+
+        Raises:
+            CallFailed: Nothing valid arrives.
+        """
+        topic = f"{self._arm}/setpoint_js"
+        self._setpoint.take_newest()
+        deadline = time.monotonic() + _WAIT_S
+        reason = "nothing arrives; is the arm there?"
+        while time.monotonic() < deadline:
+            data = self._setpoint.take_newest()
+            if data is None:
+                time.sleep(_POLL_S)
+                continue
+            message = self._reader.read(data)
+            names = tuple(message.template.name)
+            if names == self._joints and message.stamp_ns != 0:
+                return np.array(message["position"])
+            reason = (
+                f"the arm reports no valid setpoint of {', '.join(self._joints)}; is it homed?"
+            )
+        raise CallFailed(topic, _WAIT_S, reason)
+
+    def begin(self) -> None:
+        """Forget what was heard, and keep what comes from now on."""
+        self._measured.take_newest()
+        self._stamps_ns.clear()
+        self._rows.clear()
+
+    def poll(self) -> tuple[int, Array] | None:
+        """Take in new states; gives the newest, with its stamp (ns), or None before the first."""
+        while (data := self._measured.take()) is not None:
+            message = self._reader.read(data)
+            position = message["position"]
+            if len(position) == len(self._joints) and message.stamp_ns != 0:
+                self._stamps_ns.append(message.stamp_ns)
+                self._rows.append(position)
+        return (self._stamps_ns[-1], self._rows[-1]) if self._rows else None
+
+    def history(self) -> tuple[Array, Array]:
+        """Stamps (s), shape (N,), and measured positions (rad, m), shape (N, n), since begin."""
+        if not self._rows:
+            return np.empty(0), np.empty((0, len(self._joints)))
+        return np.array(self._stamps_ns, dtype=np.float64) * 1e-9, np.stack(self._rows)

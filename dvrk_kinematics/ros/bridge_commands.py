@@ -1,0 +1,130 @@
+"""Services that bring an arm into a state: enable, home, hold, pause, resume, disable.
+
+Each request runs as a script that the control loop advances once a tick, so that nothing else
+waits meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics.driver.port import ArmState
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.bridge_scripts import ArmScripts, Commanded, Script, ScriptFailed
+from dvrk_kinematics.ros.polled_service import PolledService
+
+__all__ = ["COMMANDS", "StateCommands"]
+
+COMMANDS = {
+    "enable": "powers the arm, from FAULT too; nothing is sent to an arm before this is called",
+    "home": "homes an arm that is enabled; it may move",
+    "hold": "stops what moves, along its path, and stays there",
+    "pause": "the arm stops at once and ignores commands until resumed",
+    "resume": "ends a pause",
+    "disable": "takes the power off at once",
+}
+"""Every service and what it does."""
+
+_LOOK_EVERY = 4
+"""Requests that bring no motion to an end are looked for every so many ticks."""
+
+
+@dataclass(slots=True)
+class _Running:
+    name: str
+    header: Any
+    script: Script
+
+
+class StateCommands:
+    """The services of one arm.
+
+    Args:
+        node: The node.
+        settings: Name of the arm, and how long to wait.
+        target: What is commanded.
+    """
+
+    def __init__(self, node: Node, settings: BridgeSettings, target: Commanded) -> None:
+        self._settings = settings
+        self._target = target
+        self._logger = node.get_logger()
+        self._services = {
+            name: PolledService(node, Trigger, f"bridge/{settings.arm}/{name}")
+            for name in COMMANDS
+        }
+        self._scripts = ArmScripts(settings, target)
+        self._running: list[_Running] = []
+        self._turn = 0
+
+    @property
+    def is_released(self) -> bool:
+        """Whether a user has enabled the arm through this bridge since it was last disabled."""
+        return self._scripts.is_released
+
+    def find_refusal(self) -> Finding | None:
+        """Why nothing may move; None if it may."""
+        refused = self._target.find_refusal()
+        if refused is None and not self.is_released:
+            name = f"bridge/{self._settings.arm}/enable"
+            refused = Finding(Reason.NOT_ENABLED_HERE, f"call {name} first")
+        return refused
+
+    def tick(self, state: ArmState, now_ns: int) -> None:
+        """Take requests, and go on with those under way.
+
+        Args:
+            state: What the arm said last.
+            now_ns: Time now (monotonic).
+        """
+        self._scripts.observe(state, now_ns)
+        self._turn = (self._turn + 1) % _LOOK_EVERY
+        for name, service in self._services.items():
+            if name == "hold" or self._turn == 0:
+                taken = service.take()
+                if taken is not None:
+                    self._begin(name, taken[1])
+        if self._running:
+            self._running = [running for running in self._running if self._goes_on(running)]
+
+    def _begin(self, name: str, header: Any) -> None:
+        if name == "disable":
+            # Nobody who takes the power off may find that an earlier request puts it on again.
+            for running in self._running:
+                self._answer(running, False, "overtaken by disable")
+            self._running.clear()
+        scripts: dict[str, Callable[[], Script]] = {
+            "enable": self._scripts.enable,
+            "home": self._scripts.home,
+            "hold": self._scripts.hold,
+            "pause": self._scripts.pause,
+            "resume": self._scripts.resume,
+            "disable": self._scripts.disable,
+        }
+        self._running.append(_Running(name, header, scripts[name]()))
+
+    def _goes_on(self, running: _Running) -> bool:
+        try:
+            next(running.script)
+        except StopIteration as end:
+            success, message = end.value
+        except ScriptFailed as failure:
+            success, message = False, str(failure)
+        else:
+            return True
+        self._answer(running, success, message)
+        return False
+
+    def _answer(self, running: _Running, success: bool, message: str) -> None:
+        text = f"{running.name}: {message}"
+        if success:
+            self._logger.info(text)
+        else:
+            self._logger.warning(text)
+        self._services[running.name].answer(running.header, success=success, message=message)

@@ -1,0 +1,249 @@
+"""Everything of a bridge that moves its arm: one object, ticked by the control loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rclpy.node import Node
+
+from dvrk_kinematics.driver import (
+    ArmState,
+    Feedback,
+    Finding,
+    Guard,
+    Player,
+    Reason,
+    prepare_goal,
+)
+from dvrk_kinematics.driver.jaw import JawPlayer, JawSettings
+from dvrk_kinematics.driver.jog import Jog
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.ros.bridge_commands import StateCommands
+from dvrk_kinematics.ros.bridge_gripper import GripperAction
+from dvrk_kinematics.ros.bridge_identity import ArmIdentity
+from dvrk_kinematics.ros.bridge_jog import JogTopics
+from dvrk_kinematics.ros.bridge_limits import (
+    make_guard_settings,
+    make_jog_settings,
+    make_player_settings,
+)
+from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.bridge_port import CrtkPort
+from dvrk_kinematics.ros.bridge_scripts import SILENT_S
+from dvrk_kinematics.ros.bridge_trajectory import TrajectoryAction
+from dvrk_kinematics.ros.steady_timer import create_steady_timer
+
+__all__ = ["ArmDrive"]
+
+_FEEDBACK_EVERY_S = 0.05
+_QUIET = (Reason.REACHED, Reason.REPLACED, Reason.CANCELLED, Reason.JOG_ENDED)
+"""Ends that are nothing to warn about."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What the state commands command."""
+
+    drive: ArmDrive
+
+    def state_command(self, word: str) -> None:
+        self.drive.port.state_command(word)
+
+    def stop_motion(self) -> None:
+        self.drive.drop_arriving()
+        self.drive.stop(Finding(Reason.HOLD_REQUESTED))
+
+    def hold(self) -> None:
+        self.drive.drop_arriving()
+        self.drive.guard.hold()
+
+    @property
+    def is_idle(self) -> bool:
+        return self.drive.is_idle
+
+    @property
+    def is_heard(self) -> bool:
+        return self.drive.port.is_heard
+
+    def find_refusal(self) -> Finding | None:
+        return self.drive.identity.find_refusal()
+
+    def find_obstacle(self) -> Finding | None:
+        return self.drive.guard.find_start_obstacle()
+
+
+class ArmDrive:
+    """Player, guard and all that feeds them, for one arm.
+
+    Args:
+        node: The node.
+        arm: The arm's kinematics.
+        settings: Parameters of the bridge.
+        tip: Name of the tip's link on tf.
+        read_wall_ns: The clock of the goals' stamps (ns).
+
+    Attributes:
+        port: The arm at the other end.
+        guard: The one exit to it.
+        player: What plays goals.
+        commands: The services that bring it into a state.
+        identity: Who is at the other end.
+        last_refusal: Why something was refused last, and None before.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        arm: Arm,
+        settings: BridgeSettings,
+        tip: str,
+        read_wall_ns: Callable[[], int],
+    ) -> None:
+        has_jaw, has_tool = arm.jaw is not None, arm.model.instrument is not None
+        joints = [f"{settings.joint_prefix}{name}" for name in arm.joint_names]
+        guard_settings = make_guard_settings(arm, settings)
+        player_settings = make_player_settings(arm, settings)
+        self.port = CrtkPort(node, settings.arm, arm.joint_names, has_jaw, has_tool)
+        self.guard = Guard(self.port, guard_settings)
+        self.jog = Jog(self.guard, arm, make_jog_settings(settings), player_settings)
+        self.player = Player(self.guard, player_settings, self.jog)
+        self.identity = ArmIdentity(node, settings.arm, settings.hardware)
+        self.commands = StateCommands(node, settings, _Target(self))
+        self.last_refusal: Finding | None = None
+        self._heard_ns: int | None = None
+        self._logger = node.get_logger()
+        self._read_wall_ns = read_wall_ns
+        self._topics = JogTopics(node, settings, joints, tip)
+        self._action = TrajectoryAction(
+            node,
+            settings.arm,
+            joints,
+            lambda goal: prepare_goal(goal, guard_settings, player_settings),
+            settings.max_points,
+        )
+        self._gripper = None
+        self._jaw = None
+        if guard_settings.jaw is not None and arm.jaw is not None:
+            jaw_settings = JawSettings(period_s=player_settings.period_s)
+            self._jaw = JawPlayer(self.guard, self.port, guard_settings.jaw, jaw_settings)
+            name = f"{settings.joint_prefix}{arm.jaw.name}"
+            self._gripper = GripperAction(node, settings.arm, name, self._jaw)
+        self._feedback: Feedback | None = None
+        self._fed_back_ns = 0
+        self._told_stop: Finding | None = None
+        create_steady_timer(node, _FEEDBACK_EVERY_S, self._feed_back)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of ours moves or waits."""
+        return self.player.is_idle and (self._jaw is None or self._jaw.feedback() is None)
+
+    @property
+    def state(self) -> ArmState | None:
+        """What the arm said last."""
+        return self.guard.state
+
+    def stop(self, finding: Finding) -> None:
+        """Stop whatever moves, in the way that the reason asks for; in the loop's thread."""
+        self.player.stop(finding)
+        if self._jaw is not None:
+            self._jaw.stop(finding)
+
+    def tick(self, now_ns: int) -> None:
+        """One turn, after the arm was polled: requests, motion, answers.
+
+        Args:
+            now_ns: Time now (monotonic).
+        """
+        self._watch_silence()
+        refused = self.commands.find_refusal()
+        self._take_goals(refused)
+        self._take_jog(refused, now_ns)
+        if self._gripper is not None:
+            for finding in self._gripper.take_requests(refused):
+                self._refuse("gripper_cmd", finding)
+        self.player.tick(now_ns)
+        if self._jaw is not None:
+            self._jaw.tick(now_ns)
+        if self.guard.state is not None:
+            self.commands.tick(self.guard.state, now_ns)
+        self._answer(now_ns)
+
+    def drop_arriving(self) -> None:
+        """Let no goal begin that has arrived until now; in the loop's thread."""
+        self._action.drop_arriving()
+
+    def _watch_silence(self) -> None:
+        """After a silence, have it asked again who the arm is, before anything is sent to it."""
+        before, self._heard_ns = self._heard_ns, self.port.measured.arrival_ns
+        if before is None or self._heard_ns is None:
+            return
+        if (self._heard_ns - before) * 1e-9 > SILENT_S:
+            self.identity.ask_again()
+
+    def close(self) -> None:
+        """Take no more goals."""
+        self._action.close()
+
+    def _take_goals(self, refused: Finding | None) -> None:
+        cancelled = self._action.find_cancelled()
+        for goal_id, prepared in self._action.take_ready():
+            found: Finding | None
+            if isinstance(prepared, Finding):
+                found = prepared
+            elif goal_id in cancelled:
+                found = Finding(Reason.CANCELLED, "before it began")
+            else:
+                found = refused or self.player.accept(prepared, self._wall_ns())
+            if found is not None:
+                self._refuse("follow_joint_trajectory", found)
+                self._action.refuse(goal_id, found)
+        for goal_id in cancelled:
+            self.player.cancel(goal_id)
+
+    def _wall_ns(self) -> int:
+        """What the clock of the stamps showed when the arm was read last: waits begin there."""
+        return self._read_wall_ns() - (time.monotonic_ns() - self.guard.now_ns)
+
+    def _take_jog(self, refused: Finding | None, now_ns: int) -> None:
+        command = self._topics.take()
+        if command is None:
+            return
+        found: Finding | None
+        if isinstance(command, Finding):
+            found = command
+        elif refused is not None and not command.is_zero:
+            # A stick that is held while the arm is being enabled must be let go of first.
+            found = self.jog.refuse(refused, now_ns)
+        else:
+            found = self.player.jog(command, now_ns)
+        if found is not None:
+            self._refuse("jog", found)
+
+    def _refuse(self, what: str, finding: Finding) -> None:
+        self.last_refusal = finding
+        self._logger.warning(f"{what} refused: {finding}", throttle_duration_sec=1.0)
+
+    def _answer(self, now_ns: int) -> None:
+        for result in self.player.take_results():
+            self._action.finish(result)
+        if self._gripper is not None:
+            self._gripper.send_results()
+        if now_ns - self._fed_back_ns >= round(_FEEDBACK_EVERY_S * 1e9):
+            # Not in every tick: it samples the path once more.
+            self._feedback, self._fed_back_ns = self.player.feedback(), now_ns
+        stop = self.player.last_stop
+        if stop is not self._told_stop:
+            self._told_stop = stop
+            if stop is not None and stop.reason not in _QUIET:
+                self._logger.warning(f"stopped: {stop}")
+
+    def _feed_back(self) -> None:
+        """Publish feedback from the executor's thread, which has the time."""
+        feedback = self._feedback
+        if feedback is not None:
+            self._action.feed_back(feedback)
+        if self._gripper is not None:
+            self._gripper.feed_back()

@@ -1,0 +1,160 @@
+"""Who is at the other end: a simulated arm, or one that can hurt somebody.
+
+On its CRTK topics an arm_simulator cannot be told from a dVRK, and even their nodes have the same
+name. It is known by parameters that only its node has. A bridge that was started for simulated
+arms commands nothing else, even if a real robot with the same names is on the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+from rclpy.node import Node
+
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.ros.bridge_parameters import SIMULATED
+from dvrk_kinematics.ros.steady_timer import create_steady_timer
+
+__all__ = ["ArmIdentity"]
+
+_LOOK_S = 0.25
+_ASK_EVERY = 8
+"""Looks after which a question without an answer is asked again: it can be lost while two
+processes are still finding each other.
+"""
+
+_MARKS = ("reset_joints_on_enable", "arms")
+"""Parameters that an arm_simulator has and a dVRK has not; the second one names its arms."""
+
+
+class ArmIdentity:
+    """Watches who publishes an arm's state.
+
+    Args:
+        node: The node, which must be spun.
+        arm: Name of the arm.
+        hardware: What may be commanded.
+    """
+
+    def __init__(self, node: Node, arm: str, hardware: str) -> None:
+        self._node = node
+        self._arm = arm
+        self._topic = f"{arm}/measured_js"
+        self._needs_simulator = hardware == SIMULATED
+        self._known: tuple[Any, ...] | None = ()
+        self._refusal: Finding | None = Finding(Reason.STALE_STATE, f"nobody publishes {arm}")
+        self._question: _Question | None = None
+        self.publishers: tuple[str, ...] = ()
+        """Names of the nodes that publish the arm's state."""
+        create_steady_timer(node, _LOOK_S, self._look)
+
+    def find_refusal(self) -> Finding | None:
+        """Why the arm must not be commanded; None if it may. From any thread."""
+        return self._refusal
+
+    def ask_again(self) -> None:
+        """Trust nobody until asked: the arm was silent, and another may have taken its place.
+
+        The graph shows who has left and who has come only some time later. From any thread.
+        """
+        if self._needs_simulator:
+            text = f"{self._arm} was silent, and who publishes it now is being asked"
+            self._refusal = Finding(Reason.NOT_SIMULATED, text)
+            self._known = None
+
+    def _look(self) -> None:
+        """See who publishes; ask whoever is new."""
+        found = self._node.get_publishers_info_by_topic(self._topic)
+        names = [_full_name(info) for info in found]
+        # Parameters are asked for by a node's name: of two with one name, either might answer.
+        namesakes = _count_nodes(self._node, names[0]) if len(names) == 1 else 0
+        key = (namesakes, *sorted(bytes(info.endpoint_gid) for info in found))
+        if key != self._known:
+            self._known = key
+            self.publishers = tuple(names)
+            self._judge(names, namesakes)
+        if self._question is not None:
+            self._question.ask()
+
+    def _judge(self, names: list[str], namesakes: int) -> None:
+        if self._question is not None:
+            self._question.close()
+            self._question = None
+        if len(names) != 1:
+            what = f"nobody publishes {self._topic}"
+            if names:
+                what = f"{len(names)} nodes publish {self._topic}: {', '.join(names)}"
+            self._refusal = Finding(Reason.STALE_STATE, what)
+        elif not self._needs_simulator:
+            self._refusal = None
+        elif namesakes > 1:
+            text = f"{namesakes} nodes are called {names[0]}, and one of them may be a real arm"
+            self._refusal = Finding(Reason.NOT_SIMULATED, text)
+        else:
+            # A dVRK without parameter services never answers, and stays refused.
+            self._refusal = _refuse(names[0])
+            self._question = _Question(self._node, names[0], self._hear)
+
+    def _hear(self, name: str, values: list[Any]) -> None:
+        if self._question is not None:
+            self._question.close()
+            self._question = None
+        is_simulator = len(values) == len(_MARKS) and all(value.type for value in values)
+        is_ours = is_simulator and self._arm in values[1].string_array_value
+        self._refusal = None if is_ours else _refuse(name)
+
+
+class _Question:
+    """Asks a node for the marks of a simulator until it answers."""
+
+    def __init__(self, node: Node, name: str, on_answer: Callable[[str, list[Any]], None]) -> None:
+        self._node = node
+        self._name = name
+        self._on_answer = on_answer
+        self._client = node.create_client(GetParameters, f"{name}/get_parameters")
+        self._looks = 0
+        self._future: Any = None
+        self._is_open = True
+
+    def ask(self) -> None:
+        """Ask, if there is somebody to answer and it is time to."""
+        if not self._client.service_is_ready():
+            return
+        if self._looks % _ASK_EVERY == 0:
+            self._forget()
+            self._future = self._client.call_async(GetParameters.Request(names=list(_MARKS)))
+            self._future.add_done_callback(self._hear)
+        self._looks += 1
+
+    def close(self) -> None:
+        """Wait for no answer any more."""
+        self._is_open = False
+        self._forget()
+        self._node.destroy_client(self._client)
+
+    def _forget(self) -> None:
+        if self._future is not None and not self._future.done():
+            self._client.remove_pending_request(self._future)
+
+    def _hear(self, future: Any) -> None:
+        answer = future.result()
+        if self._is_open and answer is not None:
+            self._on_answer(self._name, list(answer.values))
+
+
+def _count_nodes(node: Node, full_name: str) -> int:
+    found = node.get_node_names_and_namespaces()
+    return sum(f"{space.rstrip('/')}/{name}" == full_name for name, space in found)
+
+
+def _refuse(name: str) -> Finding:
+    return Finding(
+        Reason.NOT_SIMULATED,
+        f"{name} is no arm_simulator; to command a real arm, start with hardware:=dvrk",
+    )
+
+
+def _full_name(info: Any) -> str:
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

@@ -1,0 +1,194 @@
+"""follow_joint_trajectory: goals from the wire to the player, and back what became of them.
+
+A goal passes three threads. The executor's takes it in and hands it on at once, so that the next
+request, such as to cancel, is never behind it. A thread of its own turns it into numbers and looks
+at every point, which may take long. The control loop plays it.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from control_msgs.action import FollowJointTrajectory
+from rclpy.node import Node
+
+from dvrk_kinematics.driver import (
+    Feedback,
+    Finding,
+    Goal,
+    GoalResult,
+    GoalTolerances,
+    Knots,
+    PreparedGoal,
+    Reason,
+    ResultCode,
+    StateTolerance,
+)
+from dvrk_kinematics.driver.result import make_result
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.conversions import to_flat, trajectory_to_knots
+from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
+
+__all__ = ["TrajectoryAction", "read_goal"]
+
+
+class TrajectoryAction:
+    """The action of one arm.
+
+    Args:
+        node: The node.
+        arm: Name of the arm.
+        joints: Its joints as clients name them.
+        prepare: Checks a goal; called in a thread of its own.
+        max_points: More points are refused before they are looked at.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        arm: str,
+        joints: Sequence[str],
+        prepare: Callable[[Goal], PreparedGoal | Finding],
+        max_points: int,
+    ) -> None:
+        self._node = node
+        self._joints = tuple(joints)
+        self._prepare = prepare
+        self._max_points = max_points
+        self._holds = self._holds_at_arrival = 0
+        self._incoming: queue.SimpleQueue[tuple[bytes, Any, int] | None] = queue.SimpleQueue()
+        self._ready: deque[tuple[bytes, PreparedGoal | Finding, int]] = deque()
+        self._server = DeferredActionServer(
+            node,
+            FollowJointTrajectory,
+            f"bridge/{arm}/follow_joint_trajectory",
+            lambda goal_id, goal: self._incoming.put((goal_id, goal, self._holds_at_arrival)),
+            on_arrival=self._note_arrival,
+        )
+        self._thread = threading.Thread(target=self._work, name="goals", daemon=True)
+        self._thread.start()
+
+    def take_ready(self) -> list[tuple[bytes, PreparedGoal | Finding]]:
+        """Goals that were looked at since the last call, in the order in which they came."""
+        taken: list[tuple[bytes, PreparedGoal | Finding]] = []
+        while self._ready:
+            goal_id, prepared, holds = self._ready.popleft()
+            if holds != self._holds and not isinstance(prepared, Finding):
+                prepared = Finding(Reason.HOLD_REQUESTED, "before it began")
+            taken.append((goal_id, prepared))
+        return taken
+
+    def drop_arriving(self) -> None:
+        """Let no goal begin that has arrived until now; in the loop's thread.
+
+        A goal is looked at before the loop sees it, and whoever asks for a hold in between means
+        that goal, too.
+        """
+        self._holds += 1
+
+    def _note_arrival(self) -> None:
+        self._holds_at_arrival = self._holds
+
+    def find_cancelled(self) -> list[bytes]:
+        """Goals whose end was asked for."""
+        return self._server.find_cancelled()
+
+    def finish(self, result: GoalResult) -> None:
+        """Tell the client how a goal ended."""
+        self._end(result, result.error_code, result.error_string)
+
+    def refuse(self, goal_id: bytes, finding: Finding) -> None:
+        """Tell the client why a goal was not played."""
+        code = finding.code
+        if code is ResultCode.PATH_TOLERANCE_VIOLATED:
+            # What would have stopped it on its way: it never set out.
+            code = ResultCode.INVALID_GOAL
+        self._end(make_result(goal_id, finding, 0.0), code, str(finding))
+
+    def _end(self, result: GoalResult, code: ResultCode, text: str) -> None:
+        message = FollowJointTrajectory.Result(error_code=int(code), error_string=text)
+        self._server.finish(bytes(result.goal_id), result.status, message)  # type: ignore[call-overload]
+
+    def feed_back(self, feedback: Feedback) -> None:
+        """Tell the client where its goal is."""
+        message = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
+        write_stamp(message.header.stamp, int(self._node.get_clock().now().nanoseconds))
+        q, measured = feedback.desired.q, feedback.measured_q
+        message.desired.positions = to_flat(q)
+        message.desired.velocities = to_flat(feedback.desired.qd)
+        message.actual.positions = to_flat(measured)
+        message.error.positions = to_flat(measured - q)
+        for point in (message.desired, message.actual, message.error):
+            write_stamp(point.time_from_start, seconds_to_ns(feedback.time_s))
+        self._server.feed_back(feedback.goal_id, message)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Take no more goals."""
+        self._incoming.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (taken := self._incoming.get()) is not None:
+            goal_id, request, holds = taken
+            self._ready.append((goal_id, self._look_at(goal_id, request), holds))
+
+    def _look_at(self, goal_id: bytes, request: Any) -> PreparedGoal | Finding:
+        count = len(request.trajectory.points)
+        if count > self._max_points:
+            return Finding(Reason.TOO_MANY_POINTS, "", "", count, self._max_points)
+        try:
+            goal = read_goal(goal_id, request, self._joints)
+        except InvalidInput as error:
+            return Finding(Reason.WRONG_SHAPE, str(error))
+        return goal if isinstance(goal, Finding) else self._prepare(goal)
+
+
+def read_goal(goal_id: bytes, request: Any, joints: Sequence[str]) -> Goal | Finding:
+    """Turn a goal message into numbers.
+
+    A goal whose header names a frame is part of a Cartesian motion: the cannula rule holds for it.
+
+    Args:
+        goal_id: By which its result is told apart.
+        request: The goal.
+        joints: The arm's joints as clients name them, in its order.
+
+    Raises:
+        InvalidInput: Joints or numbers are missing, or there are joints that the arm has not.
+    """
+    trajectory = request.trajectory
+    if not trajectory.points:
+        return Finding(Reason.EMPTY_GOAL)
+    if request.multi_dof_trajectory.joint_names:
+        return Finding(Reason.WRONG_SHAPE, "multi_dof_trajectory is not offered")
+    times, position, velocity, acceleration = trajectory_to_knots(trajectory, joints)
+    tolerances = GoalTolerances(
+        _read_tolerances(request.path_tolerance, joints, "path_tolerance"),
+        _read_tolerances(request.goal_tolerance, joints, "goal_tolerance"),
+        stamp_to_ns(request.goal_time_tolerance) * 1e-9,
+    )
+    return Goal(
+        goal_id,
+        Knots(times, position, velocity, acceleration),
+        tolerances,
+        stamp_to_ns(trajectory.header.stamp),
+        is_cartesian=bool(trajectory.header.frame_id),
+    )
+
+
+def _read_tolerances(messages: Sequence[Any], joints: Sequence[str], field: str) -> StateTolerance:
+    position: Array = np.zeros(len(joints))
+    velocity: Array = np.zeros(len(joints))
+    for message in messages:
+        if message.name not in joints:
+            raise InvalidInput(field, f"{message.name!r} is no joint; valid: {list(joints)}")
+        j = list(joints).index(message.name)
+        position[j], velocity[j] = message.position, message.velocity
+    return StateTolerance(position, velocity)

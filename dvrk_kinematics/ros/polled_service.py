@@ -1,0 +1,58 @@
+"""Services that a loop answers by itself, at once or seconds later.
+
+rclpy's executor wants the answer from the callback: one that waits blocks all others, and one that
+awaits a future keeps the executor spinning at full speed. A loop that looks for requests once a
+tick needs neither. Whatever it waits for, nothing else waits behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.patient_answers import PatientAnswers
+from dvrk_kinematics.ros.polled import NeverExecuted
+from dvrk_kinematics.ros.reply_gate import ReplyGate
+
+__all__ = ["PolledService"]
+
+
+class PolledService:
+    """A service whose requests are taken when asked for.
+
+    Args:
+        node: The node.
+        service_type: The service class.
+        name: Name of the service.
+        gate: Whether answers can be heard; by default as the graph tells.
+    """
+
+    def __init__(
+        self, node: Node, service_type: Any, name: str, gate: ReplyGate | None = None
+    ) -> None:
+        self._type = service_type
+        self._service = node.create_service(
+            service_type, name, lambda _, response: response, callback_group=NeverExecuted()
+        )
+        self._answers = PatientAnswers(node, self._service, gate)
+
+    def take(self) -> tuple[Any, Any] | None:
+        """A request that waits, with the header that its answer needs; None if there is none.
+
+        Answers that nobody could hear before are sent now, if that has changed.
+        """
+        self._answers.send_waiting()
+        handle = self._service.handle
+        with handle:
+            request, header = handle.service_take_request(self._type.Request)
+        return None if header is None else (request, header)
+
+    def answer(self, header: Any, **fields: Any) -> None:
+        """Answer a request, or keep the answer until it can be heard.
+
+        Args:
+            header: What came with the request.
+            **fields: Fields of the response.
+        """
+        self._answers.send(self._type.Response(**fields), header)

@@ -1,0 +1,280 @@
+"""A client of an arm's bridge: calls, goals, and everything that is heard meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from arm_client import ArmClient
+from command_log import CommandLog
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.msg import JointTolerance
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import Parameter
+from rcl_interfaces.srv import SetParameters
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.parameter import Parameter as TypedParameter
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from dvrk_kinematics import load_arm
+from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.models.files import model_name
+from dvrk_kinematics.ros.calls import Goal, call, send_goal
+from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.ros.stamps import seconds_to_ns, write_stamp
+
+TIMEOUT_S = 40.0
+PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
+HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
+SUCCEEDED, CANCELED, ABORTED = (
+    GoalStatus.STATUS_SUCCEEDED,
+    GoalStatus.STATUS_CANCELED,
+    GoalStatus.STATUS_ABORTED,
+)
+
+
+class BridgeClient:
+    """Hears and commands one arm through its bridge.
+
+    Args:
+        node: A spinning node.
+        arm: The arm's name.
+        namespace: Where relative names of the rig begin.
+
+    Attributes:
+        arm: A client of the arm itself, past the bridge.
+        commands: All that the bridge says to the arm.
+        joints: Names of the arm's joints.
+        joint_states: How many joint_states were heard.
+        feedback: Feedback of the trajectory goals sent from here.
+    """
+
+    def __init__(self, node: Node, arm: str = "PSM1", namespace: str = "") -> None:
+        self._node = node
+        self._start = f"{namespace}/" if namespace else ""
+        self._name = arm
+        self.model = load_arm(model_name(arm))
+        self.joints = list(self.model.joint_names)
+        self.arm = ArmClient(node, arm, self._start, durable=True)
+        self.arm.hear("operating_state", "measured_js", "setpoint_js", "status")
+        self.arm.hear("error", "warning")
+        self._changed = threading.Condition()
+        self._diagnostics: dict[str, Any] = {}
+        # Made now and not when it is called: rclpy's own services lose the answer to a client
+        # that they have only half found.
+        parameters = f"{self._start}dvrk/set_parameters"
+        self._clients = {parameters: node.create_client(SetParameters, parameters)}
+        self.joint_states = 0
+        self.feedback: list[Any] = []
+        self.commands = CommandLog(node, self.arm.start, self.model, self._tell)
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._hear_diagnostics, 10)
+        node.create_subscription(JointState, f"{self.arm.start}joint_states", self._count, 10)
+        self._follow = ActionClient(
+            node, FollowJointTrajectory, self._bridge("follow_joint_trajectory")
+        )
+        self._grip = ActionClient(node, ParallelGripperCommand, self._bridge("gripper_cmd"))
+
+    # Services
+
+    def trigger(self, name: str) -> Any:
+        """Call a service of the bridge and wait for its answer."""
+        return self._call(Trigger, self._bridge(name), Trigger.Request())
+
+    def do(self, *names: str) -> None:
+        """Call services of the bridge that must succeed."""
+        for name in names:
+            answer = self.trigger(name)
+            assert answer.success, f"{name}: {answer.message}"
+
+    def get_ready(self) -> None:
+        """Enable and home, from whatever state; before that, nothing must have been sent."""
+        self.until(lambda: self.commands.is_connected, "the bridge's commands")
+        # What the bridge knows of the arm can be older than what we know, just after a start; and
+        # for a while after an arm has died, it is in the graph twice.
+        self.until(
+            lambda: self.trigger("enable").success and self.trigger("home").success,
+            "enable and home",
+            every_s=0.25,
+        )
+        self.commands.forgive()
+
+    def fault(self, name: str, **parameters: Any) -> None:
+        """Inject a fault into the simulated arm, after setting parameters of it."""
+        if parameters:
+            values = [
+                TypedParameter(key, value=value).to_parameter_msg()
+                for key, value in parameters.items()
+            ]
+            self._set_simulator(values)
+        answer = self._call(
+            Trigger, f"{self._start}dvrk/faults/{self._name}/{name}", Trigger.Request()
+        )
+        assert answer.success, answer.message
+
+    def _set_simulator(self, values: list[Parameter]) -> None:
+        request = SetParameters.Request(parameters=values)
+        answer = self._call(SetParameters, f"{self._start}dvrk/set_parameters", request)
+        assert all(result.successful for result in answer.results), answer
+
+    def _call(self, kind: Any, name: str, request: Any) -> Any:
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(kind, name)
+        return call(self._clients[name], request, TIMEOUT_S)
+
+    # Goals
+
+    def follow(self, goal: Any) -> Goal:
+        """Send a trajectory."""
+        return send_goal(self._follow, goal, TIMEOUT_S, self._keep_feedback)
+
+    def go(self, q: Sequence[float] | np.ndarray, seconds: float) -> Goal:
+        """Send a single point to go to."""
+        return self.follow(make_goal(self.joints, [seconds], [q]))
+
+    def send_soon(self, goal: Any, on_answer: Callable[[Any], None]) -> None:
+        """Send a trajectory from the spinning thread, and go on at once.
+
+        Args:
+            goal: The goal.
+            on_answer: Called in the spinning thread with the future of its handle.
+        """
+        self._node.executor.create_task(
+            lambda: self._follow.send_goal_async(goal).add_done_callback(on_answer)
+        )
+
+    def grip(self, opening: float, **fields: Any) -> Goal:
+        """Send an opening of the jaw (rad); the fields of its message may say otherwise."""
+        goal = ParallelGripperCommand.Goal()
+        goal.command = JointState(**({"position": [float(opening)]} | fields))
+        return send_goal(self._grip, goal, TIMEOUT_S)
+
+    def reach(self, q: Sequence[float] | np.ndarray, seconds: float = 0.3) -> None:
+        """Go somewhere, and check that the arm is there and every command was as it must be."""
+        result = self.go(q, seconds).result(TIMEOUT_S)
+        assert result.status == SUCCEEDED, result.result
+        np.testing.assert_allclose(self.arm.newest("measured_js").position, q, atol=1e-6)
+        self.commands.settle()
+        self.commands.check()
+
+    # What is heard
+
+    @property
+    def setpoint(self) -> np.ndarray:
+        """Where the arm reports that it was told to be (rad, m)."""
+        return np.array(self.arm.newest("setpoint_js").position)
+
+    def wait_moving(self, seconds: float = 0.0, before: int | None = None) -> None:
+        """Wait until a motion is under way for some time, by the commands that were sent."""
+        start = self.commands.count("servo_jp") if before is None else before
+        wanted = start + 5 + round(seconds / 0.005 * 0.5)
+        self.until(lambda: self.commands.count("servo_jp") >= wanted, "a motion")
+
+    def wait_diagnosed(self, report: str, **values: str) -> Any:
+        """Wait for diagnostics, sent after this call, whose report has the values."""
+        self._diagnostics.pop(report, None)
+
+        def is_said() -> Any:
+            status = self._diagnostics.get(report)
+            said = {} if status is None else {v.key: v.value for v in status.values}
+            return status if values.items() <= said.items() and status is not None else None
+
+        return self.until(is_said, f"{report} {values}")
+
+    def wait_stop(self, *reasons: Reason) -> None:
+        """Wait until diagnostics name one of the reasons as the last stop."""
+        names = {reason.name for reason in reasons}
+
+        def is_named() -> bool:
+            status = self._diagnostics.get("last stop")
+            return status is not None and any(v.value in names for v in status.values)
+
+        self._diagnostics.pop("last stop", None)
+        self.until(is_named, f"last stop {names}")
+
+    def until(self, done: Callable[[], Any], what: str, every_s: float = 0.05) -> Any:
+        """Wait until something holds of what was heard."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while not (result := done()):
+            with self._changed:
+                self._changed.wait(every_s)
+            assert time.monotonic() < deadline, f"{what}: {self._diagnostics}"
+        return result
+
+    def _bridge(self, name: str) -> str:
+        return f"{self._start}bridge/{self._name}/{name}"
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _count(self, _: Any) -> None:
+        self.joint_states += 1
+
+    def _keep_feedback(self, message: Any) -> None:
+        self.feedback.append(message)
+        self._tell()
+
+    def _hear_diagnostics(self, message: Any) -> None:
+        for status in message.status:
+            if status.hardware_id == self._name:
+                self._diagnostics[status.name.partition(f": {self._name} ")[2]] = status
+        self._tell()
+
+
+def at(**joints: float) -> np.ndarray:
+    """Positions (rad, m) of a PSM that is homed, but for the joints given."""
+    return np.array([joints.get(name, q) for name, q in zip(PSM_JOINTS, HOME, strict=True)])
+
+
+def make_goal(
+    joints: Sequence[str],
+    times_s: Sequence[float],
+    q: Any,
+    qd: Any = None,
+    stamp_ns: int = 0,
+    path_tolerance: float = 0.0,
+    goal_tolerance: float = 0.0,
+    goal_time_s: float = 0.0,
+) -> Any:
+    """Make the goal of a trajectory.
+
+    Args:
+        joints: Names of its joints.
+        times_s: Time from start of every point.
+        q: Positions (rad, m) of every point.
+        qd: Velocities of every point.
+        stamp_ns: When to start; 0 for now.
+        path_tolerance: For all joints (rad, m).
+        goal_tolerance: For all joints (rad, m).
+        goal_time_s: How long after its end the goal may be reached.
+    """
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = list(joints)
+    write_stamp(goal.trajectory.header.stamp, stamp_ns)
+    for k, (seconds, position) in enumerate(zip(times_s, q, strict=True)):
+        point = JointTrajectoryPoint(positions=to_flat(np.asarray(position, float)))
+        if qd is not None:
+            point.velocities = to_flat(np.asarray(qd[k], float))
+        write_stamp(point.time_from_start, seconds_to_ns(seconds))
+        goal.trajectory.points.append(point)
+    for field, value in (("path_tolerance", path_tolerance), ("goal_tolerance", goal_tolerance)):
+        if value:
+            setattr(goal, field, [JointTolerance(name=n, position=value) for n in joints])
+    write_stamp(goal.goal_time_tolerance, seconds_to_ns(goal_time_s))
+    return goal
+
+
+def check_ended(response: Any, reason: Reason, code: ResultCode, status: int = ABORTED) -> str:
+    """Check that a result says why and how a trajectory ended; gives its text."""
+    text: str = response.result.error_string
+    assert text.startswith(reason.value), text
+    assert response.result.error_code == code, (response.result.error_code, text)
+    assert response.status == status, (response.status, text)
+    return text

@@ -1,0 +1,171 @@
+"""Everything that a bridge says to its arm, and what must hold of all of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from crtk_msgs.msg import StringStamped
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Empty
+
+from dvrk_kinematics import Arm
+from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
+from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+PERIOD_S = 0.005
+SLACK = 1e-3
+"""What a step (rad, m) may be more than two periods at full speed."""
+
+PID_PART = 0.2
+"""Part of the PID's tolerance that no step comes near."""
+
+_LOOK_S = 0.003
+
+_TYPES = {
+    "servo_jp": JointState,
+    "jaw/servo_jp": JointState,
+    "hold": Empty,
+    "state_command": StringStamped,
+}
+
+
+class Command(NamedTuple):
+    """One message to the arm: when it was heard (s, monotonic), its number, and itself."""
+
+    heard_s: float
+    number: int
+    data: bytes
+
+
+class CommandLog:
+    """Hears all command topics of one arm that a bridge publishes.
+
+    A thread of its own takes the messages, so that none waits behind what else the node hears.
+    Messages of JointState topics that carry no names are another client's: the bridge names its
+    joints.
+
+    Args:
+        node: A spinning node.
+        start: Where the names of the arm's topics begin.
+        arm: The arm's kinematics.
+        on_heard: Called after every message.
+    """
+
+    def __init__(self, node: Node, start: str, arm: Arm, on_heard: Callable[[], None]) -> None:
+        self._node = node
+        self._start = start
+        self._arm = arm
+        self._on_heard = on_heard
+        self._lock = threading.Lock()
+        self._heard: dict[str, list[Command]] = {name: [] for name in _TYPES}
+        self._checked = 0
+        sources = {
+            name: PolledSubscription(node, kind, start + name, QoSProfile(depth=1000))
+            for name, kind in _TYPES.items()
+        }
+        threading.Thread(target=self._listen, args=(sources,), daemon=True).start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether somebody publishes every topic that the arm has."""
+        names = [name for name in _TYPES if self._arm.jaw or not name.startswith("jaw/")]
+        return all(self._node.count_publishers(self._start + name) > 0 for name in names)
+
+    def count(self, name: str) -> int:
+        """How many messages were heard on a topic."""
+        return len(self._heard[name])
+
+    def is_silent(self) -> bool:
+        """Whether nothing at all was heard."""
+        return not any(self._heard.values())
+
+    def words(self) -> list[str]:
+        """The state commands, in their order."""
+        return [message.string for _, message in self._read("state_command", 0)]
+
+    def setpoints(self, since: int = 0) -> np.ndarray:
+        """Setpoints (rad, m) in their order, shape (N, n).
+
+        Args:
+            since: Count of servo_jp messages before the first one to give.
+        """
+        q = [m.position for _, m in self._read("servo_jp", since) if m.name]
+        return np.array(q).reshape(-1, len(self._arm.joint_names))
+
+    def jaw_setpoints(self, since: int = 0) -> np.ndarray:
+        """Openings (rad) that were sent to the jaw, shape (N,)."""
+        return np.array([m.position[0] for _, m in self._read("jaw/servo_jp", since)])
+
+    def quiet_s(self, name: str = "servo_jp") -> float:
+        """How long nothing was heard on a topic (s); infinite if nothing ever was."""
+        with self._lock:
+            last = self._heard[name][-1].heard_s if self._heard[name] else -np.inf
+        return float(time.monotonic() - last)
+
+    def settle(self) -> None:
+        """Wait until what was sent is heard: nothing new comes for twenty periods."""
+        before = -1
+        while (count := sum(map(len, self._heard.values()))) != before:
+            before = count
+            time.sleep(20.0 * PERIOD_S)
+
+    def last_stamp_ns(self) -> int:
+        """When the bridge sent its last setpoint (ns, its ROS time); 0 if it sent none."""
+        last = self._read("servo_jp", max(self.count("servo_jp") - 200, 0))
+        return max((stamp_to_ns(m.header.stamp) for _, m in last if m.name), default=0)
+
+    def forgive(self) -> None:
+        """Begin anew: somebody else has moved the arm, or it was homed, since the last command."""
+        self.check()
+        self._checked = self.count("servo_jp")
+
+    def check(self) -> None:
+        """Every setpoint inside the limits, no step too large, velocities explicitly zero."""
+        heard = [(c, m) for c, m in self._read("servo_jp", self._checked) if m.name]
+        if not heard:
+            return
+        limits = make_motion_limits(self._arm)
+        names = list(self._arm.joint_names)
+        assert all(list(m.name) == names for _, m in heard)
+        q = np.array([m.position for _, m in heard])
+        assert np.isfinite(q).all()
+        assert all(list(m.velocity) == [0.0] * len(names) for _, m in heard)
+        assert (q >= limits.position.lower - 1e-9).all(), q.min(axis=0)
+        assert (q <= limits.position.upper + 1e-9).all(), q.max(axis=0)
+        # A message that was lost on the way to us makes the step to the next one longer.
+        between = np.maximum(np.diff([c.number for c, _ in heard]), 1)[:, None]
+        step = np.abs(np.diff(q, axis=0)) / between
+        assert (step <= 2.0 * PERIOD_S * limits.velocity + SLACK).all(), step.max(axis=0)
+        assert (step <= PID_PART * joint_pid_tolerance(self._arm.model)).all(), step.max(axis=0)
+
+    def _read(self, name: str, since: int) -> list[tuple[Command, Any]]:
+        with self._lock:
+            heard = self._heard[name][since:]
+        return [(c, deserialize_message(c.data, _TYPES[name])) for c in heard]
+
+    def _listen(self, sources: dict[str, PolledSubscription[Any]]) -> None:
+        """Take what arrives until the node is gone."""
+        try:
+            while True:
+                for name, source in sources.items():
+                    while (taken := source.take_with_info()) is not None:
+                        self._keep(name, *taken)
+                time.sleep(_LOOK_S)
+        except rclpy_implementation.InvalidHandle:
+            return
+
+    def _keep(self, name: str, data: bytes, info: Any) -> None:
+        number = info["publication_sequence_number"]
+        with self._lock:
+            self._heard[name].append(Command(time.monotonic(), number, data))
+        self._on_heard()

@@ -1,0 +1,122 @@
+"""/diagnostics: what a bridge says once a second, and that it tells of others in its place."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from bridge_client import BridgeClient
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from dvrk_kinematics.driver import Reason
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+LINES = ("connection", "control loop", "motion", "last stop", "other publishers")
+SPACE = "told"
+
+
+@pytest.fixture(scope="module")
+def client(make_rig: Any) -> BridgeClient:
+    made = make_rig(SPACE).client
+    made.get_ready()
+    return made
+
+
+def _values(status: Any) -> dict[str, str]:
+    return {value.key: value.value for value in status.values}
+
+
+def test_every_line_comes_once_a_second(client: BridgeClient, node: Node) -> None:
+    heard: list[Any] = []
+    node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    client.until(lambda: len(heard) >= 5, "diagnostics")
+    for message in heard:
+        names = [status.name for status in message.status]
+        assert names == [f"arm_bridge: PSM1 {line}" for line in LINES]
+        assert {status.hardware_id for status in message.status} == {"PSM1"}
+    stamps = [stamp_to_ns(message.header.stamp) * 1e-9 for message in heard]
+    assert 0.7 < (stamps[-1] - stamps[0]) / (len(stamps) - 1) < 1.5
+
+
+def test_the_connection_says_who_and_how_fresh(client: BridgeClient) -> None:
+    status = client.wait_diagnosed("connection", state="ENABLED", enabled_here="True")
+    values = _values(status)
+    assert values["publisher"] == f"/{SPACE}/dvrk" and values["hardware"] == "simulated"
+    assert values["is_homed"] == "True" and values["is_busy"] == "False"
+    assert values["tool"] == "LARGE_NEEDLE_DRIVER:400006[..]"
+    assert 0.0 <= float(values["state_age_s"]) < 5.0
+    assert 10.0 < float(values["state_rate_hz"]) < 300.0
+
+
+def test_the_control_loop_says_how_steady_it_is(client: BridgeClient) -> None:
+    values = _values(client.wait_diagnosed("control loop", rate_hz="200"))
+    assert int(values["ticks"]) > 100 and int(values["missed_ticks"]) >= 0
+    assert 0.004 < float(values["period_p50_s"]) <= float(values["period_p99_s"])
+    assert float(values["period_p99_s"]) <= float(values["period_max_s"])
+
+
+def test_motion_says_how_near_the_limits_are(client: BridgeClient) -> None:
+    values = _values(client.wait_diagnosed("motion"))
+    assert float(values["tracking_error"]) < 1e-6 and float(values["limit_margin"]) > 0.05
+    assert values["tracking_error_joint"] in client.joints
+    client.go([0.0, 0.0, 0.12, 0.0, 0.0, 1.39], 1.0).result(40.0)
+    client.until(
+        lambda: client.wait_diagnosed("motion").message == "near a joint limit", "near a limit"
+    )
+    status = client.wait_diagnosed("motion")
+    assert status.level == DiagnosticStatus.WARN
+
+
+def test_the_last_refusal_is_told(client: BridgeClient) -> None:
+    client.go([9.0, 0.0, 0.12, 0.0, 0.0, 0.0], 1.0).result(40.0)
+    values = _values(client.wait_diagnosed("last stop", refusal="GOAL_POSITION_LIMIT"))
+    assert values["refused"].startswith(Reason.GOAL_POSITION_LIMIT.value)
+
+
+def test_nobody_else_publishes_until_somebody_does(client: BridgeClient, node: Node) -> None:
+    client.until(
+        lambda: client.wait_diagnosed("other publishers").message == "none", "nobody else"
+    )
+    stranger = node.create_publisher(JointState, f"{SPACE}/PSM1/joint_states", qos.STATE)
+    client.until(lambda: _others(client).get("PSM1/joint_states") == "/client", "the stranger")
+    assert client.wait_diagnosed("other publishers").level == DiagnosticStatus.WARN
+    node.executor.create_task(node.destroy_publisher, stranger)
+    client.until(lambda: "PSM1/joint_states" not in _others(client), "nobody else any more")
+
+
+def test_a_link_of_ours_that_somebody_else_moves_is_told(client: BridgeClient, node: Node) -> None:
+    publisher = node.create_publisher(TFMessage, "/tf", qos.TF)
+
+    def speak() -> None:
+        message = TransformStamped(child_frame_id="PSM1_yaw_link")
+        message.header.frame_id = "PSM1_base"
+        message.header.stamp.sec = int(time.time())
+        message.transform.rotation.w = 1.0
+        publisher.publish(TFMessage(transforms=[message]))
+
+    timer = node.create_timer(0.3, speak)
+    client.until(lambda: _others(client).get("frames") == "PSM1_yaw_link", "the frame")
+    node.executor.create_task(node.destroy_timer, timer)
+    node.executor.create_task(node.destroy_publisher, publisher)
+    client.until(lambda: "frames" not in _others(client), "our frames are ours again")
+
+
+def test_an_arm_that_falls_silent_is_told(client: BridgeClient) -> None:
+    client.fault("dropped_state")
+    client.until(
+        lambda: client.wait_diagnosed("connection").message == "no state arrives any more",
+        "silence",
+    )
+    assert client.wait_diagnosed("connection").level == DiagnosticStatus.ERROR
+    client.fault("clear")
+    client.until(lambda: client.wait_diagnosed("connection").message == "ENABLED", "the arm again")
+
+
+def _others(client: BridgeClient) -> dict[str, str]:
+    return _values(client.wait_diagnosed("other publishers"))

@@ -1,0 +1,134 @@
+"""Others who command the arm, or turn the clock, while a goal is played."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from bridge_client import HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at, check_ended
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.ros.stamps import write_stamp
+
+VIOLATED = ResultCode.PATH_TOLERANCE_VIOLATED
+HOUR_NS = 3_600_000_000_000
+
+
+@pytest.fixture(scope="module")
+def rig(make_rig: Any) -> Any:
+    return make_rig("fights")
+
+
+@pytest.fixture
+def client(rig: Any) -> Any:
+    """An arm at home; whatever the test does, its commands are checked."""
+    rig.client.get_ready()
+    rig.client.reach(HOME)
+    yield rig.client
+    rig.client.commands.check()
+
+
+def check_silence(client: BridgeClient, goal: Any, *reasons: Reason) -> None:
+    """The goal ended for one of the reasons, and nothing was sent afterwards, no hold either."""
+    response = goal.result(TIMEOUT_S)
+    ended_ns = time.time_ns()
+    text = response.result.error_string
+    assert any(text.startswith(reason.value) for reason in reasons), text
+    assert response.result.error_code == VIOLATED
+    client.wait_stop(*reasons)
+    assert client.commands.last_stamp_ns() <= ended_ns
+
+
+@pytest.mark.parametrize("command", ["servo_jp", "servo_jr", "move_jp"])
+def test_a_second_client_that_moves_the_arm_silences_the_bridge(
+    client: BridgeClient, command: str
+) -> None:
+    client.arm.prepare(command)
+    client.arm.check_connections()
+    before, holds = client.commands.count("servo_jp"), client.commands.count("hold")
+    goal = client.go(at(yaw=1.0), 6.0)
+    client.wait_moving(0.3, before=before)
+    there = np.array([0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
+    if command != "servo_jr":
+        there += client.commands.setpoints()[-1]
+    # Whoever streams is seen; one setpoint alone may be gone before the arm reports it.
+    for _ in range(1 if command == "move_jp" else 20):
+        client.arm.send(command, JointState(position=to_flat(there)))
+        time.sleep(0.01)
+    check_silence(client, goal, Reason.FOREIGN_SETPOINT, Reason.BUSY)
+    assert client.commands.count("hold") == holds
+    client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
+    client.commands.forgive()
+    client.do("enable")
+    client.reach(HOME)
+
+
+def test_an_arm_that_others_move_is_left_alone_until_it_rests(client: BridgeClient) -> None:
+    # A long way, so that the bridge has told that it knows before the arm is there.
+    client.reach(at(yaw=-1.2), 2.0)
+    client.arm.send_joints("move_jp", at(yaw=1.2))
+    client.wait_diagnosed("connection", is_busy="True")
+    response = client.go(HOME, 1.0).result(TIMEOUT_S)
+    check_ended(response, Reason.BUSY, ResultCode.INVALID_GOAL)
+    client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
+    client.commands.forgive()
+    client.do("enable")
+    client.reach(at(yaw=0.5))
+
+
+def test_a_second_publisher_is_named_in_diagnostics(client: BridgeClient) -> None:
+    client.arm.prepare("servo_jp")
+    client.arm.check_connections()
+    status = client.wait_diagnosed("other publishers", **{"PSM1/servo_jp": "/client"})
+    assert status.level == b"\x01"
+
+
+class JumpingClock:
+    """Publishes /clock at 100 Hz, on the machine's time plus an offset that can be changed."""
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = node.create_publisher(Clock, "/clock", 10)
+        self._end = threading.Event()
+        self.offset_ns = 0
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def end(self) -> None:
+        self._end.set()
+        self.thread.join()
+
+    def _run(self) -> None:
+        while not self._end.wait(0.01):
+            message = Clock()
+            write_stamp(message.clock, time.time_ns() + self.offset_ns)
+            self._publisher.publish(message)
+
+
+def test_no_clock_and_one_that_jumps_by_an_hour_harm_no_motion(make_rig: Any, node: Node) -> None:
+    client: BridgeClient = make_rig("clock", use_sim_time=True).client
+    # While nobody publishes it, simulated time stands still.
+    client.get_ready()
+    client.reach(HOME)
+    clock = JumpingClock(node)
+    try:
+        for offset_ns, q in ((HOUR_NS, at(yaw=0.4)), (0, HOME), (-HOUR_NS, at(yaw=0.4))):
+            before = client.commands.count("servo_jp")
+            client.feedback.clear()
+            goal = client.go(q, 1.5)
+            client.wait_moving(0.2, before=before)
+            clock.offset_ns = offset_ns
+            heard = len(client.feedback)
+            client.until(lambda heard=heard: len(client.feedback) > heard + 3, "feedback")
+            response = goal.result(TIMEOUT_S)
+            assert response.status == SUCCEEDED, response
+            client.wait_diagnosed("connection", state="ENABLED")
+        client.reach(HOME)
+    finally:
+        clock.end()

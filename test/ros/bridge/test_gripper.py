@@ -1,0 +1,142 @@
+"""The jaw over its action: opens, closes on nothing or something, and is told what it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bridge_client import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at
+
+from dvrk_kinematics.driver import Reason
+
+TOLERANCE = 0.02
+
+
+@pytest.fixture(scope="module")
+def ready(make_rig: Any) -> BridgeClient:
+    client: BridgeClient = make_rig("gripper").client
+    client.get_ready()
+    return client
+
+
+@pytest.fixture
+def client(ready: BridgeClient) -> Any:
+    """An arm with an open jaw; whatever the test does, what the jaw was told is checked."""
+    response = ready.grip(0.5).result(TIMEOUT_S)
+    assert response.status == SUCCEEDED, response
+    ready.commands.settle()
+    before = ready.commands.count("jaw/servo_jp")
+    yield ready
+    check_jaw(ready, before)
+    ready.commands.check()
+
+
+def check_jaw(client: BridgeClient, since: int) -> None:
+    """Every setpoint inside the limits, and no step faster than the jaw may be."""
+    jaw = client.model.jaw
+    assert jaw is not None
+    sent = client.commands.jaw_setpoints(since)
+    assert np.isfinite(sent).all()
+    assert (sent >= jaw.lower - 1e-9).all() and (sent <= jaw.upper + 1e-9).all()
+    # A message may be lost on the way to us.
+    assert (np.abs(np.diff(sent)) <= 2.0 * 0.005 * jaw.velocity * 2.0 + 1e-3).all()
+
+
+@pytest.mark.parametrize("position", [1.2, 0.0, -0.3])
+def test_the_jaw_opens_and_closes(client: BridgeClient, position: float) -> None:
+    servo = client.commands.count("servo_jp")
+    response = client.grip(position).result(TIMEOUT_S)
+    assert response.status == SUCCEEDED
+    assert response.result.reached_goal and not response.result.stalled
+    assert list(response.result.state.name) == ["jaw"]
+    assert abs(response.result.state.position[0] - position) <= TOLERANCE
+    measured = client.arm.newest("jaw/measured_js").position[0]
+    assert abs(measured - position) <= TOLERANCE
+    assert client.commands.count("servo_jp") == servo
+
+
+@pytest.mark.parametrize(
+    ("position", "fields", "reason"),
+    [
+        (1.5, {}, Reason.GOAL_POSITION_LIMIT),
+        (-0.8, {}, Reason.GOAL_POSITION_LIMIT),
+        (float("nan"), {}, Reason.NOT_FINITE_GOAL),
+        (0.0, {"name": ["elbow"]}, Reason.WRONG_SHAPE),
+        (0.0, {"position": []}, Reason.WRONG_SHAPE),
+        (0.0, {"position": [0.1, 0.2]}, Reason.WRONG_SHAPE),
+        (0.0, {"effort": [0.1]}, Reason.WRONG_SHAPE),
+        (0.0, {"velocity": [0.1]}, Reason.WRONG_SHAPE),
+    ],
+)
+def test_an_opening_that_makes_no_sense_is_refused(
+    client: BridgeClient, position: float, fields: dict[str, Any], reason: Reason
+) -> None:
+    sent = client.commands.count("jaw/servo_jp")
+    response = client.grip(position, **fields).result(TIMEOUT_S)
+    assert response.status == ABORTED
+    assert not response.result.reached_goal and not response.result.stalled
+    assert client.commands.count("jaw/servo_jp") == sent
+    if fields == {}:
+        client.wait_diagnosed("last stop", refusal=reason.name)
+
+
+def test_a_jaw_that_closes_on_something_is_told_to_be_stalled(client: BridgeClient) -> None:
+    client.fault("stalled_joint", fault_joint="jaw")
+    response = client.grip(0.2).result(TIMEOUT_S)
+    client.fault("clear")
+    assert response.status == SUCCEEDED
+    assert response.result.stalled and not response.result.reached_goal
+    assert abs(response.result.state.position[0] - 0.5) <= TOLERANCE
+
+
+def test_a_cancelled_jaw_stops_on_its_way(client: BridgeClient) -> None:
+    before = client.commands.count("jaw/servo_jp")
+    goal = client.grip(-0.6)
+    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
+    assert goal.cancel(TIMEOUT_S)
+    response = goal.result(TIMEOUT_S)
+    assert response.status == CANCELED
+    assert not response.result.reached_goal
+    assert -0.6 < client.commands.jaw_setpoints()[-1] < 0.5
+
+
+def test_hold_stops_the_jaw_too(client: BridgeClient) -> None:
+    before = client.commands.count("jaw/servo_jp")
+    goal = client.grip(-0.6)
+    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
+    assert client.trigger("hold").message == "stopped"
+    response = goal.result(TIMEOUT_S)
+    assert response.status == ABORTED
+    assert client.commands.jaw_setpoints()[-1] > -0.6
+
+
+def test_a_new_opening_takes_the_place_of_the_last(client: BridgeClient) -> None:
+    before = client.commands.count("jaw/servo_jp")
+    first = client.grip(-0.6)
+    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
+    second = client.grip(0.5)
+    assert first.result(TIMEOUT_S).status == ABORTED
+    response = second.result(TIMEOUT_S)
+    assert response.status == SUCCEEDED and response.result.reached_goal
+
+
+def test_the_jaw_moves_while_the_arm_does(client: BridgeClient) -> None:
+    client.reach(HOME)
+    before = client.commands.count("servo_jp")
+    moving = client.go(at(yaw=0.6), 2.0)
+    client.wait_moving(before=before)
+    response = client.grip(1.0).result(TIMEOUT_S)
+    assert response.status == SUCCEEDED and response.result.reached_goal
+    arrived = moving.result(TIMEOUT_S)
+    assert arrived.status == SUCCEEDED, arrived
+
+
+def test_a_fault_of_the_arm_ends_the_jaws_goal(client: BridgeClient) -> None:
+    client.fault("stalled_joint", fault_joint="jaw")
+    goal = client.grip(0.2)
+    client.do("disable")
+    response = goal.result(TIMEOUT_S)
+    assert response.status == ABORTED and not response.result.reached_goal
+    client.fault("clear")
+    client.get_ready()

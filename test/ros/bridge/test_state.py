@@ -1,0 +1,168 @@
+"""joint_states: every joint of the URDF that moves, with the arm's own numbers and stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from arm_client import ArmClient
+from observer import Observer, bridge_process, until
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from urdf_parser_py.urdf import URDF
+
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.bridge_port import JointStream
+from dvrk_kinematics.ros.bringup import Process, simulated_arms
+from dvrk_kinematics.ros.conversions import make_joint_state
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+JAW = 0.6
+SHOWS: dict[str, dict[str, Any]] = {
+    "actuated": {"actuated_only": True},
+    "prefixed": {"joint_prefix": "left_", "publish_tf": False},
+}
+
+
+class Lab:
+    """One simulated PSM, and bridges that show it in several ways."""
+
+    def __init__(self, run: Any, node: Node) -> None:
+        run(simulated_arms(["PSM1"]))
+        run(Process("arm_bridge"))
+        for name, parameters in SHOWS.items():
+            run(bridge_process(name, **parameters))
+        self.arm = ArmClient(node, "PSM1", durable=True)
+        self.arm.hear("operating_state", "status", "warning", "error", "goal_reached")
+        self.plain = Observer(node)
+        self.shows = {name: Observer(node, show=name) for name in SHOWS}
+        self.arm.wait("operating_state", lambda: self.arm.heard["operating_state"])
+
+
+@pytest.fixture(scope="module")
+def lab(run: Any, node: Node) -> Lab:
+    made = Lab(run, node)
+    # Shown while the arm is not homed, too: that is the first test.
+    made.plain.description()
+    return made
+
+
+@pytest.fixture(scope="module")
+def homed(lab: Lab) -> Lab:
+    lab.arm.enable()
+    lab.arm.home()
+    lab.arm.move_joints("jaw/move_jp", [JAW])
+    lab.arm.move_joints("move_jp", [0.3, -0.2, 0.14, 0.5, -0.4, 0.2])
+    return lab
+
+
+def positions(robot: URDF, actuated: Mapping[str, float]) -> dict[str, float]:
+    """Positions of all movable joints, by the mimics of the URDF itself."""
+    joints = {joint.name: joint for joint in robot.joints}
+
+    def find(name: str) -> float:
+        mimic = joints[name].mimic
+        if mimic is None:
+            return actuated[name]
+        multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
+        return float(multiplier * find(mimic.joint) + (mimic.offset or 0.0))
+
+    return {name: find(name) for name, joint in joints.items() if joint.type != "fixed"}
+
+
+def test_nothing_is_shown_while_the_arm_calls_its_state_invalid(lab: Lab) -> None:
+    until(lambda: lab.plain.invalid > 100, "states with stamp 0")
+    for observer in (lab.plain, *lab.shows.values()):
+        assert not observer.joint_states
+    assert not [name for name in lab.plain.frames.children() if name.startswith("PSM1_")]
+
+
+def test_every_movable_joint_of_the_urdf_is_there_under_its_own_name(homed: Lab) -> None:
+    robot = URDF.from_xml_string(homed.plain.description())
+    state, measured = homed.plain.pairs(1)[0]
+    movable = [joint.name for joint in robot.joints if joint.type != "fixed"]
+    assert sorted(state.name) == sorted(movable) and len(state.name) > len(measured.name) + 1
+    assert len(set(state.name)) == len(state.name)
+    assert len(state.position) == len(state.velocity) == len(state.name)
+    assert len(state.effort) == 0
+
+
+def test_mimics_follow_their_leaders(homed: Lab) -> None:
+    robot = URDF.from_xml_string(homed.plain.description())
+    for state, measured in homed.plain.pairs():
+        actuated = dict(zip(measured.name, measured.position, strict=True)) | {"jaw": JAW}
+        wanted = positions(robot, actuated)
+        np.testing.assert_allclose(
+            state.position, [wanted[name] for name in state.name], rtol=0.0, atol=1e-12
+        )
+
+
+def test_velocities_follow_too_while_the_arm_moves(homed: Lab) -> None:
+    robot = URDF.from_xml_string(homed.plain.description())
+    homed.arm.send_joints("move_jp", [-0.6, 0.4, 0.1, -1.0, 0.3, -0.5])
+    pairs = homed.plain.pairs(60)
+    fastest = max(abs(v) for state, _ in pairs for v in state.velocity)
+    assert fastest > 0.1
+    for state, measured in pairs:
+        actuated = dict(zip(measured.name, measured.velocity, strict=True)) | {"jaw": 0.0}
+        # A velocity follows with the factor alone.
+        factors = {
+            name: positions(robot, actuated)[name]
+            - positions(robot, dict.fromkeys(actuated, 0.0))[name]
+            for name in state.name
+        }
+        np.testing.assert_allclose(
+            state.velocity, [factors[name] for name in state.name], rtol=0.0, atol=1e-12
+        )
+
+
+def test_stamps_are_those_of_measured_js_and_none_comes_twice(homed: Lab) -> None:
+    stamps = [stamp_to_ns(state.header.stamp) for state, _ in homed.plain.pairs(50)]
+    assert stamps == sorted(set(stamps)) and set(stamps) <= set(homed.plain.measured)
+
+
+def test_actuated_only_leaves_out_what_follows(homed: Lab) -> None:
+    state, measured = homed.shows["actuated"].pairs(1)[0]
+    assert sorted(state.name) == sorted([*measured.name, "jaw"])
+    shown = dict(zip(state.name, state.position, strict=True))
+    assert {name: shown[name] for name in measured.name} == dict(
+        zip(measured.name, measured.position, strict=True)
+    )
+
+
+def test_a_joint_prefix_is_on_every_joint_and_in_the_description(homed: Lab) -> None:
+    observer = homed.shows["prefixed"]
+    robot = URDF.from_xml_string(observer.description())
+    state, measured = observer.pairs(1)[0]
+    assert all(name.startswith("left_") for name in state.name)
+    assert set(state.name) == {joint.name for joint in robot.joints if joint.type != "fixed"}
+    shown = dict(zip(state.name, state.position, strict=True))
+    assert [shown[f"left_{name}"] for name in measured.name] == list(measured.position)
+    assert not observer.frames.children(), "publish_tf is off"
+
+
+def test_efforts_that_change_do_not_make_a_message_be_learnt_anew(node: Node) -> None:
+    """A real arm's efforts never stay; learning a message costs more than a whole tick."""
+    stream = JointStream(node, "changing/measured_js")
+    publisher = node.create_publisher(JointState, "changing/measured_js", qos.ARM_STATE)
+    for k in range(1, 6):
+        message = make_joint_state(["yaw"], np.array([0.1]), np.array([0.2]), np.array([0.1 * k]))
+        message.header.stamp.sec = k
+
+        def is_read(k: int = k, message: Any = message) -> bool:
+            publisher.publish(message)
+            return stream.poll(0) and stream.stamp_ns == k * 1_000_000_000
+
+        until(is_read, "a state")
+    assert stream.learnt == 1
+
+
+def test_nothing_is_shown_any_more_after_disable(homed: Lab) -> None:
+    homed.arm.command("disable", lambda state: state.state == "DISABLED")
+    seen = homed.plain.invalid
+    until(lambda: homed.plain.invalid > seen + 20, "states with stamp 0")
+    count = len(homed.plain.joint_states)
+    until(lambda: homed.plain.invalid > seen + 100, "states with stamp 0")
+    assert len(homed.plain.joint_states) == count
