@@ -1,0 +1,1 @@
+"""Planning beside bare inverse kinematics of the same samples."""

@@ -1,0 +1,229 @@
+"""Carries out the goals of one arm: reads and plans them, has them played, and tells how it went.
+
+Planning takes long and waiting takes longer, so that each arm has a thread of its own here. A goal
+that comes while another moves replaces it: that one is stopped along its path, and the new one
+begins where it came to rest. One that comes while another is being planned is refused, and so is
+one that makes no sense; neither disturbs what moves.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from dvrk_kinematics_interfaces.msg import FlightPlan as FlightPlanMessage
+from rclpy.node import Node
+
+from dvrk_kinematics.driver.result import GoalStatus
+from dvrk_kinematics.errors import InvalidInput, PlanRefused
+from dvrk_kinematics.motion.flight_plan import FlightPlan
+from dvrk_kinematics.motion.plan import Plan
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.arm_watch import ArmWatch
+from dvrk_kinematics.ros.conversions import matrix_to_pose
+from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.explaining import explain
+from dvrk_kinematics.ros.motion_messages import make_flight_plan
+from dvrk_kinematics.ros.plan_player import CANCELLED, Outcome, PlanPlayer
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.trajectory_jobs import Job, PlanFrom, Planner
+
+__all__ = ["ArmMover"]
+
+
+class _Phase(Enum):
+    IDLE = "idle"
+    PLANNING = "planning"
+    MOVING = "moving"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A goal that was accepted.
+
+    Attributes:
+        server: Its action.
+        goal_id: Its id.
+        goal: The goal message.
+        plan: Plans it from where the arm is.
+    """
+
+    server: DeferredActionServer
+    goal_id: bytes
+    goal: Any
+    plan: PlanFrom
+
+
+class ArmMover:
+    """The actions of one arm.
+
+    Args:
+        node: The node, which must be spun.
+        name: Name of the arm.
+        planner: Plans its goals.
+        base: Name of its base frame.
+        joint_prefix: Prefix of joints in goals to the bridge.
+    """
+
+    def __init__(
+        self, node: Node, name: str, planner: Planner, base: str, joint_prefix: str
+    ) -> None:
+        self._node = node
+        self._name = name
+        self._watch = ArmWatch(node, name, planner.arm.joint_names)
+        self._player = PlanPlayer(node, name, planner.arm, self._watch, base, joint_prefix)
+        self._flight_plans = node.create_publisher(
+            FlightPlanMessage, f"trajectory/{name}/flight_plan", qos.DESCRIPTION
+        )
+        self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._phase = _Phase.IDLE
+        self._is_replaced = False
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._work, name=f"mover {name}", daemon=True)
+        self._thread.start()
+
+    def offer(self, action: Any, name: str, read: Callable[[Any], PlanFrom]) -> None:
+        """Offer an action whose goals this arm carries out.
+
+        Args:
+            action: The action class.
+            name: Its name below ``trajectory/<arm>``.
+            read: Reads a goal, and gives what plans it.
+        """
+        server: DeferredActionServer
+
+        def take(goal_id: bytes, goal: Any) -> None:
+            try:
+                request = _Request(server, goal_id, goal, read(goal))
+            except Exception as error:
+                server.finish(goal_id, GoalStatus.ABORTED, self._refusal(server, error))
+            else:
+                self._take(request)
+
+        server = DeferredActionServer(self._node, action, f"trajectory/{self._name}/{name}", take)
+
+    def close(self) -> None:
+        """Stop what moves, and take no more goals."""
+        self._is_closing = True
+        self._requests.put(None)
+        self._thread.join()
+
+    def _take(self, request: _Request) -> None:
+        """In the executor's thread: queue a goal, or refuse it at once."""
+        with self._lock:
+            is_taken = self._phase is not _Phase.PLANNING and not self._is_replaced
+            if is_taken:
+                self._is_replaced = self._phase is _Phase.MOVING
+                if self._phase is _Phase.IDLE:
+                    self._phase = _Phase.PLANNING
+        if is_taken:
+            self._requests.put(request)
+            return
+        busy = InvalidInput("goal", "another one is being planned; send it again later")
+        refusal = self._refusal(request.server, busy)
+        request.server.finish(request.goal_id, GoalStatus.ABORTED, refusal)
+
+    def _work(self) -> None:
+        while (request := self._requests.get()) is not None:
+            with self._lock:
+                self._phase, self._is_replaced = _Phase.PLANNING, False
+            status, result = self._carry_out(request)
+            with self._lock:
+                # A goal that replaced this one is in the queue already.
+                self._phase = _Phase.PLANNING if self._is_replaced else _Phase.IDLE
+            # Last, so that whoever waits for the end can send the next goal.
+            request.server.finish(request.goal_id, status, result)
+
+    def _carry_out(self, request: _Request) -> tuple[GoalStatus, Any]:
+        try:
+            job = request.plan(self._watch.read_setpoint())
+            self._feed_back(request, job.plan, 0.0, 0.0, 0.0)
+            self._flight_plans.publish(make_flight_plan(job.plan.flight_plan))
+            outcome = self._move(request, job)
+        except Exception as error:
+            return GoalStatus.ABORTED, self._refusal(request.server, error)
+        return outcome.status, self._report(request.server, outcome, job)
+
+    def _move(self, request: _Request, job: Job) -> Outcome:
+        if request.goal.plan_only:
+            if self._find_end(request) == CANCELLED:
+                return Outcome(GoalStatus.CANCELED, f"{CANCELLED} while it was planned")
+            return Outcome(GoalStatus.SUCCEEDED, "planned, not moved")
+        start_ns = stamp_to_ns(request.goal.start)
+        self._check_start(start_ns, job.approach)
+        with self._lock:
+            self._phase = _Phase.MOVING
+
+        def find_end() -> str:
+            return self._find_end(request)
+
+        if job.approach is not None:
+            outcome = self._player.play(job.approach, find_end)
+            if outcome.status is not GoalStatus.SUCCEEDED:
+                return replace(outcome, message=f"on the way to the begin: {outcome.message}")
+
+        def tell(progress: float, position: float, rotation: float) -> None:
+            self._feed_back(request, job.plan, progress, position, rotation)
+
+        return self._player.play(job.plan, find_end, start_ns, tell)
+
+    def _check_start(self, start_ns: int, approach: Plan | None) -> None:
+        """Refuse a start that cannot be kept, before anything moves."""
+        if start_ns == 0:
+            return
+        left_s = (start_ns - int(self._node.get_clock().now().nanoseconds)) * 1e-9
+        needed_s = 0.0 if approach is None else approach.duration_s
+        if left_s < 0.0:
+            raise InvalidInput("start", f"is {-left_s:.3f} s in the past")
+        if left_s < needed_s:
+            reason = f"is in {left_s:.3f} s, but the way to the begin takes {needed_s:.3f} s"
+            raise InvalidInput("start", reason)
+
+    def _find_end(self, request: _Request) -> str:
+        """Why a motion shall end early; empty if it shall not."""
+        if request.goal_id in request.server.find_cancelled():
+            return CANCELLED
+        if self._is_replaced:
+            return "replaced by a new goal"
+        return "the server ends" if self._is_closing else ""
+
+    def _feed_back(
+        self, request: _Request, plan: Plan, progress: float, position: float, rotation: float
+    ) -> None:
+        feedback = request.server.action_type.Feedback(
+            plan=make_flight_plan(plan.flight_plan),
+            progress=float(progress),
+            position_error=position,
+            rotation_error=rotation,
+        )
+        request.server.feed_back(request.goal_id, feedback)
+
+    def _refusal(self, server: DeferredActionServer, error: Exception) -> Any:
+        """The result of a goal that was not carried out."""
+        text = explain(error, self._node.get_logger())
+        self._node.get_logger().warning(f"{self._name}: {text}")
+        found = error.flight_plan if isinstance(error, PlanRefused) else None
+        if found is None:
+            found = FlightPlan(ok=False, reason=text)
+        return server.action_type.Result(
+            success=False, message=f"{self._name}: {text}", plan=make_flight_plan(found)
+        )
+
+    def _report(self, server: DeferredActionServer, outcome: Outcome, job: Job) -> Any:
+        """The result of a goal that was planned."""
+        result = server.action_type.Result(
+            success=outcome.status is GoalStatus.SUCCEEDED,
+            message=outcome.message,
+            plan=make_flight_plan(job.plan.flight_plan),
+        )
+        if job.placement is not None:
+            result.figure = matrix_to_pose(job.placement.T_base_figure)
+            result.scale = float(job.placement.scale)
+        if outcome.error is not None:
+            result.error = outcome.error
+        return result

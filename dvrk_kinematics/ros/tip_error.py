@@ -1,0 +1,85 @@
+"""How well a tip followed its path: contour error and lag, apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from dvrk_kinematics_interfaces.msg import TipError
+
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.motion.plan import Plan
+
+__all__ = ["PathClock", "measure_tip"]
+
+
+class PathClock:
+    """Where on its path a motion was when, by what the player says of it now and then.
+
+    A stall makes a motion late, so that the path's time falls behind the clock by and by. One
+    thread may note while another reads.
+    """
+
+    def __init__(self) -> None:
+        self._heard: list[tuple[float, float]] = []
+        self._begin_s = np.inf
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was heard yet."""
+        return bool(self._heard)
+
+    @property
+    def begin_s(self) -> float:
+        """When the path began (s): the earliest that was heard, since others hold stalls."""
+        return float(self._begin_s)
+
+    @property
+    def newest_s(self) -> float:
+        """Time on the path that was heard last (s); 0 before the first."""
+        return self._heard[-1][1] if self._heard else 0.0
+
+    def note(self, stamp_s: float, time_s: float) -> None:
+        """Take in that the path's time was ``time_s`` when the clock was at ``stamp_s``."""
+        self._begin_s = min(self._begin_s, stamp_s - time_s)
+        self._heard.append((stamp_s, time_s))
+
+    def read(self, stamps_s: Array) -> Array:
+        """Time on the path at some moments (s), shape (N,); beyond what was heard it runs on."""
+        stamps, times = np.array(self._heard).T
+        before, after = stamps_s - stamps[0], stamps_s - stamps[-1]
+        within = np.interp(stamps_s, stamps, times)
+        return within + np.minimum(before, 0.0) + np.maximum(after, 0.0)
+
+
+def measure_tip(arm: Arm, plan: Plan, clock: PathClock, stamps_s: Array, q: Array) -> TipError:
+    """Compare where the tip was with the exact path.
+
+    Args:
+        arm: The arm.
+        plan: What was played.
+        clock: Where on its path it was when.
+        stamps_s: When the joints were measured (s), shape (N,).
+        q: Measured positions (rad, m), shape (N, n).
+    """
+    if not clock.has_begun:
+        return TipError()
+    times = clock.read(stamps_s)
+    during = (times >= 0.0) & (times <= plan.duration_s)
+    if not during.any():
+        return TipError()
+    times, stamps = times[during], stamps_s[during]
+    errors = plan.path.contour_errors(times, arm.forward(q[during]))
+    lag = stamps - clock.begin_s - (times - errors.lag_s)
+    return TipError(
+        contour_position_max=float(errors.position.max()),
+        contour_position_rms=_rms(errors.position),
+        contour_rotation_max=float(errors.rotation.max()),
+        contour_rotation_rms=_rms(errors.rotation),
+        lag_max=float(lag.max()),
+        lag_mean=float(lag.mean()),
+        samples=int(during.sum()),
+    )
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values * values)))

@@ -1,0 +1,129 @@
+"""The node trajectory_server: moves and figures of the tip, proven before they are sent."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dvrk_kinematics_interfaces.action import Move, TraceBlockO
+from rclpy.node import Node
+
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
+from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.moves import Frame
+from dvrk_kinematics.ros.arm_mover import ArmMover
+from dvrk_kinematics.ros.arm_selection import ArmSettings, base_frame, load_arms
+from dvrk_kinematics.ros.frame_listener import FrameListener
+from dvrk_kinematics.ros.parameters import Parameters, parameter
+from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.trajectory_jobs import Planner, frame_or_base
+
+__all__ = ["TrajectoryServer", "TrajectorySettings", "main"]
+
+
+@dataclass(frozen=True)
+class TrajectorySettings(ArmSettings):
+    """What a user can choose about the trajectory server."""
+
+    velocity_scale: float = parameter(
+        1.0,
+        "part of the model's joint velocities that may be used; as at the bridge",
+        minimum=0.001,
+        maximum=1.0,
+        read_only=True,
+    )
+    acceleration_scale: float = parameter(
+        1.0,
+        "part of the model's joint accelerations that may be used; as at the bridge",
+        minimum=0.001,
+        maximum=1.0,
+        read_only=True,
+    )
+    cannula_depth: float = parameter(
+        WRIST_DEPTH_M,
+        "least distance of the wrist from the remote centre in Cartesian motion; 0 for no rule",
+        unit="m",
+        minimum=0.0,
+        maximum=0.2,
+        read_only=True,
+    )
+    max_points: int = parameter(
+        10_000,
+        "most knots of a goal; as at the bridge",
+        minimum=2,
+        maximum=10_000_000,
+        read_only=True,
+    )
+    joint_prefix: str = parameter("", "prefix of joints; as at the bridge", read_only=True)
+    frame_age: float = parameter(
+        0.5,
+        "oldest frame on tf that a goal may refer to",
+        unit="s",
+        minimum=0.01,
+        maximum=10.0,
+        read_only=True,
+    )
+    recordings: str = parameter(
+        "", "folder of recordings; empty for dvrk_recordings in ROS_HOME", read_only=True
+    )
+
+    @property
+    def folder(self) -> Path:
+        """Where recordings are kept."""
+        if self.recordings:
+            return Path(self.recordings).expanduser()
+        home = os.environ.get("ROS_HOME", "~/.ros")
+        return Path(home).expanduser() / "dvrk_recordings"
+
+
+class TrajectoryServer(Node):
+    """Plans and carries out motions of any set of arms."""
+
+    def __init__(self) -> None:
+        super().__init__("trajectory_server")
+        self._settings = Parameters(self, TrajectorySettings).values
+        self._frames = FrameListener(self)
+        self._movers = [
+            self._make_mover(name, arm) for name, arm in load_arms(self._settings).items()
+        ]
+
+    def stop(self) -> None:
+        """Stop what moves, and wait for it."""
+        for mover in self._movers:
+            mover.close()
+
+    def _make_mover(self, name: str, arm: Arm) -> ArmMover:
+        settings, base = self._settings, base_frame(name)
+
+        def find_frame(frame_id: str) -> Frame:
+            known = frame_or_base(frame_id.lstrip("/"), base)
+            if known is not None:
+                return known
+            return self._frames.lookup(base, frame_id.lstrip("/"), settings.frame_age)
+
+        depth = settings.cannula_depth
+        planner = Planner(
+            arm=arm,
+            limits=make_motion_limits(arm, settings.velocity_scale, settings.acceleration_scale),
+            cannula=make_cannula_rule(arm, depth) if depth > 0.0 else None,
+            find_frame=find_frame,
+            folder=settings.folder,
+            max_knots=settings.max_points,
+        )
+        mover = ArmMover(self, name, planner, base, settings.joint_prefix)
+        mover.offer(TraceBlockO, "trace_block_o", planner.read_trace)
+        mover.offer(Move, "move", planner.read_moves)
+        return mover
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run_node(TrajectoryServer, arguments, on_stop=TrajectoryServer.stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

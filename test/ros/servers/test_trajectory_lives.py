@@ -1,0 +1,224 @@
+"""Goals that are cancelled, replaced, started together, or lose their bridge or arm."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from motion_client import (
+    ABORTED,
+    CANCELED,
+    QUICK,
+    START,
+    TIMEOUT_S,
+    MotionClient,
+    abs_j,
+    check_followed,
+    check_refused,
+    line,
+    make_processes,
+)
+from rclpy.node import Node
+
+from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+SLOW = {"speed": 0.004}
+FAR = se3.translation(np.array([0.03, 0.0, 0.0]))
+NEAR = se3.translation(np.array([0.0, 0.004, 0.0]))
+TICK_S = 0.005
+
+
+class Rig:
+    """Two arms with their bridges, and one server for both."""
+
+    def __init__(self, run: Any, node: Node, folder: str) -> None:
+        simulator, *bridges, server = make_processes(["PSM1", "PSM2"], folder)
+        self.simulator, self.server = run(simulator), run(server)
+        self.bridges = [run(bridge) for bridge in bridges]
+        self.arms = [MotionClient(node, name) for name in ("PSM1", "PSM2")]
+        for arm in self.arms:
+            arm.get_ready()
+
+
+@pytest.fixture(scope="module")
+def rig(run: Any, node: Node, tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig(run, node, str(tmp_path_factory.mktemp("recordings")))
+
+
+@pytest.fixture
+def arm(rig: Rig) -> MotionClient:
+    rig.arms[0].go_home()
+    rig.arms[0].told.clear()
+    return rig.arms[0]
+
+
+def wait_moving(arm: MotionClient) -> None:
+    """Wait until feedback says that a motion is under way."""
+    arm.until(lambda: arm.told and arm.told[-1].progress > 0.02, "progress")
+
+
+def on_line(arm: MotionClient) -> float:
+    """How far along the line from START the setpoint is (m); it must be on it."""
+    T_start, T = arm.model.forward(START), arm.model.forward(arm.setpoint)
+    moved = se3.inverse(T_start) @ T
+    assert np.abs(moved[1:3, 3]).max() < 1e-6 and np.abs(moved[:3, :3] - np.eye(3)).max() < 1e-6
+    return float(moved[0, 3])
+
+
+def test_a_cancelled_motion_stops_on_its_path(arm: MotionClient) -> None:
+    goal = arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    assert goal.cancel(TIMEOUT_S)
+    done = goal.result(TIMEOUT_S)
+    assert done.status == CANCELED and not done.result.success
+    assert done.result.message.startswith("cancelled; bridge: ")
+    assert 0.0 < on_line(arm) < 0.029
+    assert done.result.error.samples > 0 and done.result.error.contour_position_max < 2e-6
+    with arm.standing_still():
+        pass
+    arm.commands.check()
+
+
+def test_a_new_goal_replaces_the_one_that_moves(arm: MotionClient) -> None:
+    old = arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    check_followed(arm.move(line(NEAR)))
+    ended = old.result(TIMEOUT_S)
+    assert ended.status == ABORTED and not ended.result.success
+    assert ended.result.message.startswith("replaced by a new goal; bridge: ")
+    assert ended.result.plan.ok
+    arm.commands.check()
+
+
+def test_a_goal_that_makes_no_sense_disturbs_nothing(arm: MotionClient) -> None:
+    moving = arm.send_move(line(FAR, speed=0.02))
+    wait_moving(arm)
+    check_refused(arm.move(line(NEAR, speed=-1.0)), "steps[0].speed")
+    check_refused(arm.move(line(NEAR, "nowhere")), "is not on tf")
+    check_followed(moving.result(TIMEOUT_S))
+    assert abs(on_line(arm) - 0.03) < 1e-6
+
+
+def test_a_goal_on_its_way_to_a_figure_can_be_cancelled(arm: MotionClient) -> None:
+    before = arm.commands.count("servo_jp")
+    goal = arm.send_trace(scale=0.05, place=True, **QUICK)
+    arm.wait_moving(before=before)
+    assert goal.cancel(TIMEOUT_S)
+    done = goal.result(TIMEOUT_S)
+    assert done.status == CANCELED
+    assert done.result.message.startswith("on the way to the begin: cancelled; bridge: ")
+    assert done.result.plan.ok and done.result.scale == 0.05
+
+
+def test_a_plan_alone_that_is_cancelled_ends_as_cancelled(arm: MotionClient) -> None:
+    with arm.standing_still():
+        goal = arm.send_trace(scale=0.5, place=True, plan_only=True, **QUICK)
+        assert goal.cancel(TIMEOUT_S)
+        done = goal.result(TIMEOUT_S)
+    assert done.status == CANCELED
+    assert done.result.message == "cancelled while it was planned"
+
+
+def move_both(rig: Rig, step: Any, ahead_ns: int = 0) -> tuple[list[Any], int]:
+    """Send a step to both arms from START; gives the results, and the start that they had (ns)."""
+    # A machine that has no time for a bridge stops its motion, rightly; then it is sent again.
+    for _ in range(5):
+        for arm in rig.arms:
+            arm.go_home()
+            arm.arm.heard["measured_js"].clear()
+        start_ns = time.time_ns() + ahead_ns if ahead_ns else 0
+        goals = [arm.send_move(step, start_ns=start_ns) for arm in rig.arms]
+        results = [goal.result(TIMEOUT_S) for goal in goals]
+        if all(one.result.success for one in results):
+            break
+    return results, start_ns
+
+
+def test_arms_that_get_the_same_start_begin_together(rig: Rig) -> None:
+    results, start_ns = move_both(rig, line(NEAR), ahead_ns=3_000_000_000)
+    for result in results:
+        check_followed(result)
+    firsts = [first_motion_s(arm) for arm in rig.arms]
+    # Ticks that a busy machine misses make an arm late, never early.
+    assert min(firsts) >= start_ns * 1e-9 - TICK_S
+    assert abs(firsts[0] - firsts[1]) < 50.0 * TICK_S, firsts
+
+
+def first_motion_s(arm: MotionClient) -> float:
+    """When an arm was first seen away from START (s)."""
+    states = arm.arm.heard["measured_js"]
+    away = np.abs(np.array([state.position for state in states]) - START).max(axis=1) > 1e-9
+    return stamp_to_ns(states[int(np.argmax(away))].header.stamp) * 1e-9
+
+
+def test_both_arms_can_move_at_the_same_time(rig: Rig) -> None:
+    for result in move_both(rig, line(FAR, speed=0.02))[0]:
+        check_followed(result)
+
+
+def test_an_arm_that_is_not_homed_does_not_move(rig: Rig) -> None:
+    arm = rig.arms[1]
+    arm.do("disable")
+    arm.arm.command("unhome", lambda state: not state.is_homed)
+    with arm.standing_still():
+        refused = arm.move(abs_j(START))
+    assert refused.status == ABORTED
+    assert "is it homed?" in refused.result.message or "bridge: " in refused.result.message
+    arm.get_ready()
+
+
+def test_a_disabled_arm_does_not_move(rig: Rig) -> None:
+    arm = rig.arms[1]
+    arm.go_home()
+    arm.do("disable")
+    with arm.standing_still():
+        refused = arm.move(line(NEAR))
+    assert refused.status == ABORTED and "bridge: " in refused.result.message
+    arm.get_ready()
+
+
+def test_a_motion_whose_arm_faults_ends_with_the_reason(rig: Rig) -> None:
+    arm = rig.arms[1]
+    arm.go_home()
+    arm.told.clear()
+    goal = arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    arm.do("disable")
+    done = goal.result(TIMEOUT_S)
+    assert done.status == ABORTED and "bridge: " in done.result.message
+    arm.get_ready()
+
+
+def test_without_a_bridge_nothing_moves_and_the_goal_says_so(rig: Rig, arm: MotionClient) -> None:
+    goal = arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    rig.bridges[0].end()
+    ended = goal.result(TIMEOUT_S)
+    assert ended.status == ABORTED, ended.result.message
+    assert "bridge" in ended.result.message
+    refused = arm.move(line(NEAR))
+    assert refused.status == ABORTED
+    assert "no such action appeared within 5 s; is the bridge running?" in refused.result.message
+    rig.bridges[0].restart()
+    arm.get_ready()
+
+
+def test_an_arm_that_is_not_there_is_told(
+    run: Any, node: Node, own_domain: None, tmp_path: Any
+) -> None:
+    server = make_processes(["PSM3"], str(tmp_path))[-1]
+    run(server)
+    refused = MotionClient(node, "PSM3").move(abs_j(START))
+    check_refused(refused, "PSM3/setpoint_js: nothing arrives; is the arm there?")
+
+
+def test_a_server_that_ends_stops_what_moves(rig: Rig, arm: MotionClient) -> None:
+    arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    rig.server.end()
+    assert 0.0 < on_line(arm) < 0.029
+    with arm.standing_still():
+        pass
