@@ -34,7 +34,15 @@ setup(
     install_requires=["setuptools", "numpy", "scipy", "PyYAML"],
     python_requires=">=3.10",
     entry_points={
-        "console_scripts": ["arm_simulator = dvrk_kinematics.ros.arm_simulator:main"],
+        "console_scripts": [
+            "arm_bridge = dvrk_kinematics.ros.arm_bridge:main",
+            "arm_simulator = dvrk_kinematics.ros.arm_simulator:main",
+            "kinematics_server = dvrk_kinematics.ros.kinematics_server:main",
+            "record = dvrk_kinematics.ros.recorder_command:main",
+            "recorder = dvrk_kinematics.ros.recorder:main",
+            "trace_block_o = dvrk_kinematics.ros.trace_block_o:main",
+            "trajectory_server = dvrk_kinematics.ros.trajectory_server:main",
+        ],
     },
     zip_safe=False,
 )

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from bootstrap.checks import run_checks
 from bootstrap.children import run_command, take_stop_signals
-from bootstrap.clone import Clone, check_python, detect_ros
+from bootstrap.clone import Clone, check_python, detect_ros, has_package
 from bootstrap.environment import ensure_venv
 from bootstrap.interfaces import ensure_interfaces
 from bootstrap.problems import Problem, explain_full_disk
@@ -24,8 +24,12 @@ _ROOT = Path(__file__).resolve().parent.parent
 _HELP = """\
 usage: ./dvrk COMMAND [ARGUMENT ...]
 
+  demo [ARGUMENT ...]      a simulated arm traces the Block-O; flight plan, figures, bag, report
+  up [ARGUMENT ...]        the nodes for one arm or the whole cart, as ros2 launch starts them
   test [ARGUMENT ...]      lint, types and all tests, as CI runs them; with arguments, pytest alone
   bench [NAME [...]]       the side-by-side figures: {benches}; all without a name
+  record [ARGUMENT ...]    a bag of the standard topics; --help lists the arguments
+  report BAG               a page with plots and figures of a recorded motion
   python [ARGUMENT ...]    the environment's interpreter, with ROS 2 and this package
   help                     this text
 
@@ -61,8 +65,12 @@ def _explain(error: OSError) -> str:
 
 def _find(command: str) -> Callable[[list[str]], int]:
     commands = {
+        "demo": _demo,
+        "up": _up,
         "test": _test,
         "bench": _bench,
+        "record": _record,
+        "report": _report,
         "python": _python,
         "help": _help,
         "-h": _help,
@@ -85,7 +93,7 @@ def _python(arguments: list[str]) -> int:
 
 
 def _test(arguments: list[str]) -> int:
-    interpreter, environ = _prepare("test", "oracles")
+    interpreter, environ = _prepare("test", "oracles", "bags", "report")
     clone = Clone(_ROOT, detect_ros(os.environ))
     # A stock ROS 2 Jazzy brings numpy 1.26, which later interpreters cannot run.
     has_older = clone.uses_wheels and sys.version_info < (3, 13) and not arguments
@@ -105,6 +113,38 @@ def _bench(arguments: list[str]) -> int:
         command = [str(interpreter), "-m", f"bench.{name}", *rest]
         worst = max(worst, run_command(command, _ROOT, environ))
     return worst
+
+
+def _demo(arguments: list[str]) -> int:
+    interpreter, environ = _prepare("bags", "report")
+    environ.setdefault("DVRK_DEMOS", str(Clone(_ROOT, detect_ros(os.environ)).work / "demos"))
+    _become([str(interpreter), "-m", "dvrk_kinematics.ros.demo", *arguments], environ)
+
+
+def _up(arguments: list[str]) -> int:
+    # Only what records needs more than the base.
+    interpreter, environ = _prepare(*(["bags"] if _asks_to_record(arguments) else []))
+    clone = Clone(_ROOT, detect_ros(os.environ))
+    environ.setdefault("DVRK_BAGS", str(clone.work / "bags"))
+    _become([str(interpreter), "-m", "dvrk_kinematics.ros.up", *arguments], environ)
+
+
+def _asks_to_record(arguments: list[str]) -> bool:
+    return any(argument.startswith(("--record", "record:=")) for argument in arguments)
+
+
+def _record(arguments: list[str]) -> int:
+    clone = Clone(_ROOT, detect_ros(os.environ))
+    needed = ("ros2bag", "rosbag2_storage_mcap")
+    has_rosbag2 = not clone.uses_wheels and all(has_package(os.environ, p) for p in needed)
+    interpreter, environ = _prepare(*([] if has_rosbag2 else ["bags"]))
+    environ.setdefault("DVRK_BAGS", str(clone.work / "bags"))
+    _become([str(interpreter), "-m", "dvrk_kinematics.ros.recorder_command", *arguments], environ)
+
+
+def _report(arguments: list[str]) -> int:
+    interpreter, environ = _prepare("bags", "report")
+    _become([str(interpreter), "-m", "dvrk_kinematics.cli.report", *arguments], environ)
 
 
 def _benches() -> list[str]:

@@ -46,16 +46,19 @@ def run_checks(
     pytest = [*module, "pytest", "-o", f"cache_dir={cache / 'pytest'}", *arguments]
     if arguments:
         return run_command(pytest, root, tools)
+    # Those that start processes run one after the other, so that none starves another.
+    parallel = [*pytest, "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
     checks = {
         "lint": [*module, "ruff", "check", "."],
         "format": [*module, "ruff", "format", "--check", "."],
         "types": [*module, "mypy"],
-        "tests": pytest,
+        "tests": [*parallel, "test/unit"],
+        "tests with ROS": [*pytest, "test/ros"],
     }
     failed = [name for name, command in checks.items() if not _passes(name, command, root, tools)]
     if older is not None:
         name = "tests with an older numpy"
-        pure = [*pytest, "-q", "test/unit", "--ignore=test/unit/bootstrap"]
+        pure = [*parallel, "-q", "test/unit", "--ignore=test/unit/bootstrap"]
         checks[name] = pure
         with_older = {**tools, "PYTHONPATH": f"{older}:{tools['PYTHONPATH']}"}
         failed += [] if _passes(name, pure, root, with_older) else [name]

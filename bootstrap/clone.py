@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.problems import Problem
 
-__all__ = ["WHEELS", "Clone", "check_python", "detect_ros"]
+__all__ = ["WHEELS", "Clone", "check_python", "detect_ros", "has_package"]
 
 WHEELS = "wheels"
 """Flavour of a machine without ROS 2: everything comes from PyPI's wheels."""
@@ -71,7 +71,7 @@ def detect_ros(environ: Mapping[str, str]) -> str:
         Problem: If the sourced distribution is too old.
     """
     distro = environ.get("ROS_DISTRO", "")
-    if environ.get("DVRK_ROS") == WHEELS or not distro or not _has_rclpy(environ):
+    if environ.get("DVRK_ROS") == WHEELS or not distro or not has_package(environ, "rclpy"):
         return WHEELS
     if distro in _TOO_OLD:
         raise Problem(
@@ -113,6 +113,7 @@ def _prefixes(environ: Mapping[str, str]) -> list[Path]:
     return [Path(entry) for entry in environ.get("AMENT_PREFIX_PATH", "").split(":") if entry]
 
 
-def _has_rclpy(environ: Mapping[str, str]) -> bool:
-    index = Path("share/ament_index/resource_index/packages/rclpy")
+def has_package(environ: Mapping[str, str], name: str) -> bool:
+    """Whether a sourced ROS 2 has a package."""
+    index = Path("share/ament_index/resource_index/packages", name)
     return any((prefix / index).exists() for prefix in _prefixes(environ))

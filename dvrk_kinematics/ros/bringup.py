@@ -10,16 +10,28 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from dvrk_kinematics.errors import UnknownName
 
-__all__ = ["EXECUTABLES", "Process", "command_line", "simulated_arms"]
+__all__ = ["EXECUTABLES", "Process", "command_line", "recording", "simulated_arms"]
 
 PACKAGE: Final = "dvrk_kinematics"
 
-EXECUTABLES: Final = {"arm_simulator": "dvrk_kinematics.ros.arm_simulator"}
+EXECUTABLES: Final = {
+    "arm_bridge": "dvrk_kinematics.ros.arm_bridge",
+    "arm_simulator": "dvrk_kinematics.ros.arm_simulator",
+    "kinematics_server": "dvrk_kinematics.ros.kinematics_server",
+    "record": "dvrk_kinematics.ros.recorder_command",
+    "recorder": "dvrk_kinematics.ros.recorder",
+    "trace_block_o": "dvrk_kinematics.ros.trace_block_o",
+    "trajectory_server": "dvrk_kinematics.ros.trajectory_server",
+}
 """The package's executables and the modules that they run."""
+
+_COMMANDS: Final = ("record", "trace_block_o")
+"""Those that are no nodes of their own: they start and end like any other program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +45,10 @@ class Process:
         parameters: Parameters that differ from their defaults.
         remappings: Names on the graph, from the node's own to those wanted.
         environment: Variables beyond those inherited.
+        arguments: Arguments before those of ROS.
+        params_file: YAML file with more parameters, which go before ours; "" for none.
+        log_level: Least severity that is logged; "" for the usual.
+        package: Package of the executable; one of others is found on the PATH.
     """
 
     executable: str
@@ -41,10 +57,24 @@ class Process:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     remappings: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    params_file: str = ""
+    log_level: str = ""
+    package: str = PACKAGE
 
     def __post_init__(self) -> None:
-        if self.executable not in EXECUTABLES:
+        if self.package == PACKAGE and self.executable not in EXECUTABLES:
             raise UnknownName("executable", self.executable, EXECUTABLES)
+
+    @property
+    def is_node(self) -> bool:
+        """Whether it is one of our nodes, which handle signals by themselves once they run."""
+        return self.package == PACKAGE and self.executable not in _COMMANDS
+
+    @property
+    def label(self) -> str:
+        """What to call it in messages: the node's name, or the executable's."""
+        return self.name or self.executable
 
 
 def simulated_arms(arms: Sequence[str], namespace: str = "", **parameters: Any) -> Process:
@@ -58,6 +88,31 @@ def simulated_arms(arms: Sequence[str], namespace: str = "", **parameters: Any) 
     return Process("arm_simulator", namespace, parameters={"arms": list(arms), **parameters})
 
 
+def recording(
+    arms: Sequence[str],
+    output: Path,
+    namespace: str = "",
+    topics: Sequence[str] = ("standard",),
+    duration_s: float = 0.0,
+) -> Process:
+    """The process that records a bag.
+
+    Args:
+        arms: Arms whose standard topics are recorded.
+        output: Folder of the bag; must not exist yet.
+        namespace: Where relative names begin.
+        topics: Names of topics; "standard" stands for those of config/recording/topics.yaml.
+        duration_s: How long to record (s); 0 until stopped.
+    """
+    parameters = {
+        "arms": list(arms),
+        "topics": list(topics),
+        "output": str(output.absolute()),
+        "duration": float(duration_s),
+    }
+    return Process("recorder", namespace, parameters=parameters)
+
+
 def command_line(process: Process) -> list[str]:
     """The command that starts a process with this interpreter."""
     rules = {"__ns": f"/{process.namespace.strip('/')}"} if process.namespace else {}
@@ -67,5 +122,12 @@ def command_line(process: Process) -> list[str]:
     for name, value in process.parameters.items():
         # JSON is YAML, which is what rcl reads; numbers keep their type.
         arguments += ["-p", f"{name}:={json.dumps(value)}"]
+    if process.params_file:
+        arguments += ["--params-file", process.params_file]
+    if process.log_level:
+        arguments += ["--log-level", process.log_level]
     ros = ["--ros-args", *arguments] if arguments else []
-    return [sys.executable, "-m", EXECUTABLES[process.executable], *ros]
+    if process.package != PACKAGE:
+        return [process.executable, *process.arguments, *ros]
+    module = EXECUTABLES[process.executable]
+    return [sys.executable, "-m", module, *process.arguments, *ros]

@@ -35,20 +35,27 @@ def test_all_checks_run_in_order(
     tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 0
-    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest"]
-    assert "dvrk test: lint, format, types, tests all passed" in capfd.readouterr().err
+    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest", "pytest"]
+    assert (
+        "dvrk test: lint, format, types, tests, tests with ROS all passed"
+        in capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
     ("fails", "told"),
-    [("mypy", "types"), ("--check", "format"), ("ruff pytest", "lint, format, tests")],
+    [
+        ("mypy", "types"),
+        ("--check", "format"),
+        ("ruff pytest", "lint, format, tests, tests with ROS"),
+    ],
 )
 def test_a_failed_check_does_not_hide_the_others(
     tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str], fails: str, told: str
 ) -> None:
     (tmp_path / "fails.txt").write_text(fails)
     assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 1
-    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest"]
+    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest", "pytest"]
     assert capfd.readouterr().err.splitlines()[-1] == f"dvrk test: failed: {told}"
 
 

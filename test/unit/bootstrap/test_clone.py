@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bootstrap.clone import WHEELS, Clone, check_python, detect_ros
+from bootstrap.clone import WHEELS, Clone, check_python, detect_ros, has_package
 from bootstrap.problems import Problem
 
 INDEX = Path("share/ament_index/resource_index/packages")
@@ -26,6 +26,13 @@ def prefix(tmp_path: Path) -> Path:
 def test_a_sourced_distribution_is_used(prefix: Path, distro: str) -> None:
     environ = {"ROS_DISTRO": distro, "AMENT_PREFIX_PATH": f"/overlay:{prefix}"}
     assert detect_ros(environ) == distro
+
+
+def test_a_package_is_looked_for_in_every_sourced_prefix(prefix: Path) -> None:
+    environ = {"AMENT_PREFIX_PATH": f"/overlay:{prefix}"}
+    assert has_package(environ, "rclpy")
+    assert not has_package(environ, "ros2bag")
+    assert not has_package({}, "rclpy")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,12 @@ def assert_refused(told: subprocess.CompletedProcess[str], root: Path, *words: s
 
 def test_an_unknown_command_is_answered_with_the_known_ones(small_clone: Path) -> None:
     told = run(small_clone, os.environ["PATH"], "tset")
-    assert_refused(told, small_clone, "unknown command 'tset'", "test, bench, python, help")
+    assert_refused(
+        told,
+        small_clone,
+        "unknown command 'tset'",
+        "demo, up, test, bench, record, report, python, help",
+    )
 
 
 def test_an_unknown_benchmark_is_answered_with_the_known_ones(small_clone: Path) -> None:

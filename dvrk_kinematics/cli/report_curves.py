@@ -1,0 +1,179 @@
+"""The curves of one arm: everything that is drawn, over the time in which it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dvrk_kinematics.cli.report_contour import Contour, JointPath, follow_path
+from dvrk_kinematics.cli.report_motion import (
+    MARGIN_S,
+    Periods,
+    acceleration_of,
+    crop,
+    find_motion,
+    measure_periods,
+    setpoint_at,
+    velocity_of,
+)
+from dvrk_kinematics.cli.report_plans import PlayedPath, find_played
+from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream
+from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm, load_arm
+from dvrk_kinematics.models.files import model_name
+
+__all__ = ["ArmCurves", "trace_arm"]
+
+_GENERATIONS = ("Classic", "Si")
+_SETTLE_S = 2.0 * MARGIN_S
+"""How long after its planned end a motion is still compared with its plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCurves:
+    """Curves of one arm.
+
+    Attributes:
+        name: The arm.
+        model: The model that its tip was computed with; "" if there is none.
+        tip_source: Where the tip comes from, in words.
+        joint_names: The joints.
+        joint_units: "rad" or "m" for each; "rad or m" if there is no model.
+        times: Times (s), shape (N,).
+        position: Measured positions, shape (N, n).
+        velocity: Measured velocities, shape (N, n).
+        acceleration: Accelerations, of a fit over 0.1 s, shape (N, n).
+        setpoint: Setpoints at the same times, shape (N, n); None if not recorded.
+        tip: Where the tip was (m), shape (M, 3).
+        tip_tracking: Distance of measured tip and tip of the setpoints (m), shape (N,).
+        contours: The tip against each planned path.
+        state: Rate of measured_js.
+        command: Rate of servo_jp.
+    """
+
+    name: str
+    model: str
+    tip_source: str
+    joint_names: tuple[str, ...]
+    joint_units: tuple[str, ...]
+    times: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    setpoint: Array | None
+    tip: Array
+    tip_tracking: Array | None
+    contours: tuple[Contour, ...]
+    state: Periods | None
+    command: Periods | None
+
+    @property
+    def joint_tracking(self) -> Array | None:
+        """Measured minus setpoint (rad, m), shape (N, n)."""
+        return None if self.setpoint is None else self.position - self.setpoint
+
+
+def trace_arm(arm: ArmRecording) -> ArmCurves | None:
+    """The curves of an arm; None if it did not move."""
+    played = find_played(arm)
+    motion = _stretch(arm, played)
+    if motion is None:
+        return None
+    measured = crop(arm.measured, *motion)
+    if len(measured.times) < 2:
+        return None
+    setpoint = None
+    if arm.setpoint is not None and arm.setpoint.names == measured.names:
+        setpoint = setpoint_at(arm.setpoint, measured.times)
+    model = _find_model(arm)
+    tip, source = _tip(arm, model, measured)
+    return ArmCurves(
+        name=arm.name,
+        model="" if model is None else _describe(model),
+        tip_source=source,
+        joint_names=measured.names,
+        joint_units=_units(model, measured.names),
+        times=measured.times,
+        position=measured.position,
+        velocity=velocity_of(measured),
+        acceleration=acceleration_of(measured),
+        setpoint=setpoint,
+        tip=tip,
+        tip_tracking=_tip_tracking(model, measured, setpoint),
+        contours=() if model is None else _contours(model, played, measured),
+        state=measure_periods(measured),
+        command=None if arm.command is None else measure_periods(crop(arm.command, *motion)),
+    )
+
+
+def _stretch(arm: ArmRecording, played: Sequence[PlayedPath]) -> tuple[float, float] | None:
+    """The time to look at (s): that of the plans, so that homing and the like stay out."""
+    if not played:
+        return find_motion(arm)
+    return min(p.start for p in played) - MARGIN_S, max(p.end for p in played) + 2.0 * MARGIN_S
+
+
+def _find_model(arm: ArmRecording) -> Arm | None:
+    """The model of an arm with the tool that it reported; None if its joints are others."""
+    *spaces, name = arm.name.split("/")
+    is_setup = bool(spaces) and spaces[-1] == "SUJ"
+    number = arm.tool_type.partition(":")[2].partition("[")[0] or None
+    for generation in _GENERATIONS:
+        try:
+            wanted = f"SUJ_{name}" if is_setup else model_name(name)
+            model = load_arm(wanted, instrument=number, generation=generation)
+        except DvrkError:
+            continue
+        if tuple(model.joint_names) == arm.measured.names:
+            return model
+    return None
+
+
+def _describe(model: Arm) -> str:
+    instrument = model.model.instrument
+    carries = f" with {instrument.name}" if instrument else ""
+    return f"{model.model.name} {model.model.generation}{carries}"
+
+
+def _units(model: Arm | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    if model is None:
+        return ("rad or m",) * len(names)
+    units = {"revolute": "rad", "prismatic": "m"}
+    return tuple(units[joint.kind.value] for joint in model.model.joints)
+
+
+def _tip(arm: ArmRecording, model: Arm | None, measured: JointStream) -> tuple[Array, str]:
+    """The tip in the base of the arm if its model is known, as the arm reports it if not."""
+    if model is not None:
+        tip = model.forward(measured.position)[:, :3, 3]
+        return tip, f"measured_js and the model {_describe(model)}, in the arm's base"
+    if arm.tip is not None:
+        begin, end = measured.times[0], measured.times[-1]
+        kept = (arm.tip.times >= begin) & (arm.tip.times <= end)
+        return arm.tip.position[kept], f"measured_cp, in {arm.tip.frame_id or 'its base frame'}"
+    return np.empty((0, 3)), "not known: no model has these joints, and measured_cp is missing"
+
+
+def _tip_tracking(
+    model: Arm | None, measured: JointStream, setpoint: Array | None
+) -> Array | None:
+    if model is None or setpoint is None:
+        return None
+    apart = model.forward(measured.position) - model.forward(setpoint)
+    return np.asarray(np.linalg.norm(apart[:, :3, 3], axis=1))
+
+
+def _contours(
+    model: Arm, played: Sequence[PlayedPath], measured: JointStream
+) -> tuple[Contour, ...]:
+    """The tip against each plan, from its begin until it has settled or the next one begins."""
+    contours = []
+    for number, (path, start, _) in enumerate(played):
+        following = [later.start for later in played[number + 1 :]]
+        part = crop(measured, start, min([played[number].end + _SETTLE_S, *following]))
+        if len(part.times):
+            contours.append(follow_path(model, JointPath(path), start, part.times, part.position))
+    return tuple(contours)

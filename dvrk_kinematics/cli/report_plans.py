@@ -1,0 +1,104 @@
+"""Which of the planned paths in a bag were played, and since when."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dvrk_kinematics.cli.report_motion import moving_times
+from dvrk_kinematics.cli.report_recording import ArmRecording, PlannedPath
+from dvrk_kinematics.geometry.arrays import Array
+
+__all__ = ["PlayedPath", "find_played"]
+
+_NEAR = 0.02
+"""How far from its first knot (rad, m) an arm may be for a path to have been played."""
+
+
+_REST_S = 0.5
+"""An arm that stands for longer than this (s) after its planned end has come to its end."""
+
+
+class PlayedPath(NamedTuple):
+    """A planned path that was played.
+
+    Attributes:
+        path: The path, its columns in the order of the arm's joints.
+        start: When it was to begin (s).
+        end: When it was to end (s), or ended if that was later: a stall makes a motion late.
+    """
+
+    path: PlannedPath
+    start: float
+    end: float
+
+
+def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
+    """The planned paths that were played, oldest first.
+
+    A plan is latched, so that a bag may begin with one that was over before. It is left out: the
+    arm is not where it begins, or it had not begun when the next one came.
+    """
+    ordered = [_in_order(path, arm.measured.names) for path in arm.paths]
+    known = [path for path in ordered if path is not None]
+    played = []
+    for number, path in enumerate(known):
+        start = _start_of(arm, path)
+        is_overtaken = any(later.announced <= start for later in known[number + 1 :])
+        if not is_overtaken and _is_near(arm, path, start):
+            played.append(PlayedPath(path, start, _end_of(arm, path, start)))
+    return tuple(played)
+
+
+def _end_of(arm: ArmRecording, path: PlannedPath, start: float) -> float:
+    """When a path that began at some time came to its end (s)."""
+    end = start + float(path.times[-1])
+    for time in moving_times(arm):
+        if end < time <= end + _REST_S:
+            end = float(time)
+    return end
+
+
+def _start_of(arm: ArmRecording, path: PlannedPath) -> float:
+    """When a path was to begin (s): as it says, or else when it was first commanded."""
+    if path.start is not None:
+        return path.start
+    for times in (None if arm.command is None else arm.command.times, moving_times(arm)):
+        later = np.empty(0) if times is None else times[times >= path.announced]
+        if later.size:
+            return float(later[0])
+    return path.announced
+
+
+def _is_near(arm: ArmRecording, path: PlannedPath, start: float) -> bool:
+    row = min(int(np.searchsorted(arm.measured.times, start)), len(arm.measured.times) - 1)
+    return bool(np.abs(arm.measured.position[row] - path.position[0]).max() < _NEAR)
+
+
+def _in_order(path: PlannedPath, names: tuple[str, ...]) -> PlannedPath | None:
+    """A path in the order of the arm's joints; None if it is for others.
+
+    Joints on the graph may carry a prefix, as in ``PSM1_yaw``.
+    """
+    prefixes = {path.names[0].removesuffix(name) for name in names}
+    for prefix in prefixes:
+        wanted = [f"{prefix}{name}" for name in names]
+        if sorted(wanted) == sorted(path.names):
+            return _pick(path, names, [path.names.index(name) for name in wanted])
+    return None
+
+
+def _pick(path: PlannedPath, names: tuple[str, ...], columns: list[int]) -> PlannedPath:
+    def pick(rows: Array | None) -> Array | None:
+        return None if rows is None else rows[:, columns]
+
+    return PlannedPath(
+        path.start,
+        path.announced,
+        names,
+        path.times,
+        path.position[:, columns],
+        pick(path.velocity),
+        pick(path.acceleration),
+    )

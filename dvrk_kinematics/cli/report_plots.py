@@ -1,0 +1,219 @@
+"""Draws the plots of a report with matplotlib, without a screen."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dvrk_kinematics.cli.report_curves import ArmCurves
+from dvrk_kinematics.errors import MissingExtra
+from dvrk_kinematics.geometry.arrays import Array
+
+__all__ = ["Plot", "draw_plots"]
+
+_BLUE, _ORANGE, _GREY = "#1f6fb4", "#d9730d", "#9aa3ad"
+_DPI = 110
+_WIDTH = 10.0
+_STYLE = {
+    "figure.facecolor": "white",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#e4e7ea",
+    "font.size": 9,
+    "lines.linewidth": 1.2,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+}
+
+
+class Plot(NamedTuple):
+    """One picture.
+
+    Attributes:
+        name: For file names, such as ``velocities``.
+        title: Its heading.
+        caption: What is seen.
+        png: The picture.
+    """
+
+    name: str
+    title: str
+    caption: str
+    png: bytes
+
+
+def draw_plots(curves: ArmCurves) -> list[Plot]:
+    """All plots of one arm.
+
+    Raises:
+        MissingExtra: If matplotlib is not installed.
+    """
+    matplotlib = _matplotlib()
+    figure_class = importlib.import_module("matplotlib.figure").Figure
+    with matplotlib.rc_context(_STYLE):
+        plots = _joint_plots(figure_class, curves)
+        if len(curves.tip):
+            plots.append(_path(figure_class, curves))
+        if curves.contours or curves.tip_tracking is not None:
+            plots.append(_errors(figure_class, curves))
+        if curves.state is not None or curves.command is not None:
+            plots.append(_histogram(figure_class, curves))
+    return plots
+
+
+def _matplotlib() -> Any:
+    try:
+        return importlib.import_module("matplotlib")
+    except ImportError as error:
+        raise MissingExtra(
+            "matplotlib", "install requirements/report.txt, or start with ./dvrk report"
+        ) from error
+
+
+def _sheet(figure_class: Any, height: float) -> Any:
+    """An empty figure (inches) with fixed margins: a layout engine takes longer than drawing."""
+    figure = figure_class(figsize=(_WIDTH, height))
+    edges = {"left": 0.08, "right": 0.985, "bottom": 0.5 / height, "top": 1.0 - 0.35 / height}
+    figure.subplots_adjust(**edges, hspace=0.5, wspace=0.2)
+    return figure
+
+
+def _save(figure: Any) -> bytes:
+    target = BytesIO()
+    figure.savefig(target, format="png", dpi=_DPI)
+    return target.getvalue()
+
+
+def _joint_plots(figure_class: Any, curves: ArmCurves) -> list[Plot]:
+    setpoints = [] if curves.setpoint is None else [(curves.times, curves.setpoint)]
+    velocities = [(c.planned_times, _slope(c.planned_times, c.planned_q)) for c in curves.contours]
+    accelerations = [(times, _slope(times, qd)) for times, qd in velocities]
+    behind = ", the plan behind" if curves.contours else ""
+    return [
+        Plot(
+            "joints",
+            "Joint positions",
+            f"measured_js{', setpoint_js behind' if setpoints else ''}",
+            _joints(figure_class, curves, curves.position, setpoints, ""),
+        ),
+        Plot(
+            "velocities",
+            "Joint velocities",
+            f"as measured_js reports them{behind}",
+            _joints(figure_class, curves, curves.velocity, velocities, "/s"),
+        ),
+        Plot(
+            "accelerations",
+            "Joint accelerations",
+            f"of measured_js, cubics fitted over 0.1 s{behind}",
+            _joints(figure_class, curves, curves.acceleration, accelerations, "/s²"),
+        ),
+    ]
+
+
+def _slope(times: Array, values: Array) -> Array:
+    return np.asarray(np.gradient(values, times, axis=0))
+
+
+def _joints(
+    figure_class: Any,
+    curves: ArmCurves,
+    values: Array,
+    behind: Sequence[tuple[Array, Array]],
+    per: str,
+) -> bytes:
+    """One small plot for each joint: rad and m do not share an axis."""
+    count = len(curves.joint_names)
+    rows = (count + 1) // 2
+    figure = _sheet(figure_class, 1.7 * rows + 0.5)
+    for k, name in enumerate(curves.joint_names):
+        axes = figure.add_subplot(rows, 2, k + 1)
+        for times, others in behind:
+            axes.plot(times, others[:, k], color=_ORANGE, linewidth=2.6, alpha=0.55)
+        axes.plot(curves.times, values[:, k], color=_BLUE)
+        axes.set_title(name)
+        axes.set_ylabel(f"{curves.joint_units[k]}{per}")
+        axes.set_xlim(curves.times[0], curves.times[-1])
+        if k >= count - 2:
+            axes.set_xlabel("s since the bag began")
+    return _save(figure)
+
+
+def _path(figure_class: Any, curves: ArmCurves) -> Plot:
+    figure = _sheet(figure_class, 6.4)
+    axes = figure.add_subplot(projection="3d")
+    for number, contour in enumerate(curves.contours):
+        label = "planned" if number == 0 else None
+        x, y, z = 1e3 * contour.planned_tip.T
+        axes.plot(x, y, z, color=_ORANGE, linewidth=4.0, alpha=0.5, label=label)
+    x, y, z = 1e3 * curves.tip.T
+    axes.plot(x, y, z, color=_BLUE, label="measured")
+    axes.set(xlabel="x (mm)", ylabel="y (mm)", zlabel="z (mm)")
+    _same_scale(axes, 1e3 * curves.tip)
+    axes.view_init(elev=35.0, azim=-60.0)
+    axes.legend(loc="upper left")
+    return Plot("path", "Path of the tip", curves.tip_source, _save(figure))
+
+
+def _same_scale(axes: Any, points: Array) -> None:
+    """A millimetre is as long along each axis; a flat path still gets some depth."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    widest = max(float((high - low).max()), 1e-3)
+    half = np.maximum(0.55 * (high - low), 0.1 * widest)
+    middle = 0.5 * (low + high)
+    axes.set(
+        xlim=(middle[0] - half[0], middle[0] + half[0]),
+        ylim=(middle[1] - half[1], middle[1] + half[1]),
+        zlim=(middle[2] - half[2], middle[2] + half[2]),
+    )
+    axes.set_box_aspect(half / half.max(), zoom=1.1)
+    ticks = importlib.import_module("matplotlib.ticker").MaxNLocator
+    for axis, share in zip((axes.xaxis, axes.yaxis, axes.zaxis), half / half.max(), strict=True):
+        axis.set_major_locator(ticks(max(2, round(8 * float(share)))))
+
+
+def _errors(figure_class: Any, curves: ArmCurves) -> Plot:
+    rows: list[tuple[str, str, Sequence[tuple[Array, Array]]]] = []
+    if curves.contours:
+        aside = [(c.times, 1e6 * c.position_error) for c in curves.contours]
+        turned = [(c.times, 1e6 * c.rotation_error) for c in curves.contours]
+        behind = [(c.times, 1e3 * c.lag) for c in curves.contours]
+        rows += [("tip to the nearest point of the plan", "µm", aside)]
+        rows += [("orientation against the plan there", "µrad", turned)]
+        rows += [("lag behind the plan", "ms", behind)]
+    if curves.tip_tracking is not None:
+        tracking = [(curves.times, 1e6 * curves.tip_tracking)]
+        rows += [("measured tip to that of the setpoints", "µm", tracking)]
+    figure = _sheet(figure_class, 1.8 * len(rows) + 0.5)
+    for k, (title, unit, lines) in enumerate(rows):
+        axes = figure.add_subplot(len(rows), 1, k + 1)
+        for times, values in lines:
+            axes.plot(times, values, color=_BLUE)
+        axes.set_title(title)
+        axes.set_ylabel(unit)
+        axes.set_xlim(curves.times[0], curves.times[-1])
+    axes.set_xlabel("s since the bag began")
+    words = "contour and lag apart, then tracking" if curves.contours else "tracking; no plan"
+    return Plot("error", "Error over time", words, _save(figure))
+
+
+def _histogram(figure_class: Any, curves: ArmCurves) -> Plot:
+    streams = [("servo_jp", curves.command), ("measured_js", curves.state)]
+    shown = [(name, periods) for name, periods in streams if periods is not None]
+    figure = _sheet(figure_class, 3.2)
+    for k, (name, periods) in enumerate(shown):
+        axes = figure.add_subplot(1, len(shown), k + 1)
+        axes.hist(1e3 * periods.periods, bins=80, color=_BLUE)
+        axes.axvline(1e3 * periods.p50, color=_ORANGE, label="median")
+        axes.axvline(1e3 * periods.p99, color=_GREY, label="99 %")
+        axes.set_yscale("log")
+        axes.set_title(f"{name}, by {'stamp' if periods.is_stamped else 'arrival'}")
+        axes.set(xlabel="period (ms)", ylabel="messages")
+        axes.legend()
+    return Plot("periods", "Periods", "how long from message to message", _save(figure))

@@ -1,0 +1,128 @@
+"""What a report takes from a bag, as arrays on one time axis.
+
+Times are seconds since the bag's first message, on the clock of the machine that recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dvrk_kinematics.geometry.arrays import Array
+
+__all__ = ["ArmRecording", "JointStream", "PlannedPath", "Recording", "TipStream", "TopicCount"]
+
+
+@dataclass(frozen=True, slots=True)
+class JointStream:
+    """One topic of joint states.
+
+    Attributes:
+        times: Increasing times (s), shape (N,).
+        names: The joints.
+        position: Positions (rad, m), shape (N, n).
+        velocity: Velocities (rad/s, m/s), shape (N, n); None if the topic carries none.
+        is_stamped: Whether times are those of the messages; those of their arrival if not.
+    """
+
+    times: Array
+    names: tuple[str, ...]
+    position: Array
+    velocity: Array | None
+    is_stamped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TipStream:
+    """One topic of tip poses.
+
+    Attributes:
+        times: Increasing times (s), shape (N,).
+        position: Positions (m), shape (N, 3).
+        frame_id: Frame in which they are given.
+    """
+
+    times: Array
+    position: Array
+    frame_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPath:
+    """A motion as it was planned.
+
+    Attributes:
+        start: When it was to begin (s); None if the plan does not say.
+        announced: When the plan arrived (s).
+        names: The joints.
+        times: Time from start of each knot (s), shape (K,).
+        position: Positions (rad, m), shape (K, n).
+        velocity: Velocities, shape (K, n); None for straight lines in between.
+        acceleration: Accelerations, shape (K, n); None for cubics in between.
+    """
+
+    start: float | None
+    announced: float
+    names: tuple[str, ...]
+    times: Array
+    position: Array
+    velocity: Array | None
+    acceleration: Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRecording:
+    """What a bag holds of one arm.
+
+    Attributes:
+        name: The arm's name on the graph, such as ``PSM1`` or ``lab/PSM1``.
+        tool_type: The last tool that it reported; "" if none.
+        measured: Where its joints were.
+        setpoint: Where its controller wanted them.
+        command: What was sent to it as servo_jp.
+        tip: Where its tip was, as the arm itself reports it.
+        paths: The motions that were planned for it, oldest first.
+    """
+
+    name: str
+    tool_type: str
+    measured: JointStream
+    setpoint: JointStream | None
+    command: JointStream | None
+    tip: TipStream | None
+    paths: tuple[PlannedPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCount:
+    """How much of a topic is in a bag.
+
+    Attributes:
+        name: The topic.
+        type_name: Its type.
+        messages: How many messages there are.
+        lost: How many are missing; None if the recorder did not count them.
+    """
+
+    name: str
+    type_name: str
+    messages: int
+    lost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """All that a report takes from a bag.
+
+    Attributes:
+        bag: Where the bag is.
+        start_ns: Time of its first message (ns, system time).
+        duration: From the first to the last message (s).
+        topics: What it holds.
+        arms: The arms whose joints were recorded.
+    """
+
+    bag: str
+    start_ns: int
+    duration: float
+    topics: tuple[TopicCount, ...]
+    arms: tuple[ArmRecording, ...]

@@ -1,0 +1,169 @@
+"""The weld task of the RV-M1 paper: a straight line down at constant speed, hand held level.
+
+The true line is solved sample by sample. The arm's own controller only approximates it: its
+command MS (move straight) puts n points on the line and interpolates the joints between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm
+
+__all__ = [
+    "LinkRates",
+    "Motion",
+    "WeldTask",
+    "approximate_weld",
+    "link_rates",
+    "off_the_line",
+    "sample_weld",
+]
+
+LEVEL = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+"""The hand's rotation: its axis forward, along x of the base."""
+_MOST_POINTS = 98
+"""The command takes 1 < n < 99 points."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeldTask:
+    """A straight seam.
+
+    Attributes:
+        start: Where it begins (m), in the arm's base.
+        end: Where it ends (m).
+        speed: Speed of the tip (m/s).
+        samples: How many samples, both ends included.
+    """
+
+    start: tuple[float, float, float] = (0.5, 0.0, 0.45)
+    end: tuple[float, float, float] = (0.5, 0.0, 0.2)
+    speed: float = 0.03589
+    samples: int = 70
+
+    @property
+    def length(self) -> float:
+        """How long the seam is (m)."""
+        return float(np.linalg.norm(np.subtract(self.end, self.start)))
+
+    @property
+    def velocity(self) -> Array:
+        """Twist of the tip (m/s, rad/s), shape (6,)."""
+        along = np.subtract(self.end, self.start) / self.length
+        return np.concatenate([self.speed * along, np.zeros(3)])
+
+    @property
+    def times(self) -> Array:
+        """When the samples are (s), shape (samples,)."""
+        return np.linspace(0.0, self.length / self.speed, self.samples)
+
+    def poses(self, fractions: Array) -> Array:
+        """Poses of the tip at fractions of the seam, shape (N, 4, 4)."""
+        T = np.tile(np.eye(4), (len(fractions), 1, 1))
+        T[:, :3, :3] = LEVEL
+        T[:, :3, 3] = self.start + fractions[:, None] * np.subtract(self.end, self.start)
+        return T
+
+
+class Motion(NamedTuple):
+    """Joints along the seam.
+
+    Attributes:
+        t: Times (s), shape (N,).
+        q: Joint positions (rad), shape (N, n).
+        qd: Joint velocities (rad/s), shape (N, n).
+        qdd: Joint accelerations (rad/s^2), shape (N, n).
+    """
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+class LinkRates(NamedTuple):
+    """How links turn, along the axes of the base; shape (N, n, 3) each, one link a joint.
+
+    Attributes:
+        velocity: Angular velocities (rad/s).
+        acceleration: Angular accelerations (rad/s^2).
+    """
+
+    velocity: Array
+    acceleration: Array
+
+
+def sample_weld(arm: Arm, task: WeldTask) -> Motion:
+    """The true line, by inverse kinematics of position, velocity and acceleration.
+
+    Raises:
+        InvalidInput: The seam is not within the arm's reach; says where.
+    """
+    t = task.times
+    q = _joints(arm, task, t / t[-1])
+    V = np.tile(task.velocity, (len(t), 1))
+    qd = arm.joint_velocity(q, V)
+    return Motion(t, q, qd, arm.joint_acceleration(q, qd, np.zeros_like(V)))
+
+
+def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
+    """What the command MS makes of the line: joints interpolated between points on it.
+
+    Args:
+        arm: The arm.
+        task: The seam.
+        points: How many points between its ends; each piece takes the same time.
+
+    Raises:
+        InvalidInput: Not a number of points that the command takes, or the seam is out of reach.
+    """
+    if not 1 < points <= _MOST_POINTS:
+        raise InvalidInput("points", f"must be 2 to {_MOST_POINTS}, is {points}")
+    knots = np.linspace(0.0, 1.0, points + 2)
+    q = _joints(arm, task, knots)
+    t = task.times
+    fractions = t / t[-1]
+    piece = np.clip(np.searchsorted(knots, fractions, side="right") - 1, 0, points)
+    rate = np.diff(q, axis=0) * (points + 1) / t[-1]
+    along = (fractions - knots[piece]) * t[-1]
+    return Motion(
+        t, q[piece] + along[:, None] * rate[piece], rate[piece], np.zeros((len(t), q.shape[1]))
+    )
+
+
+def _joints(arm: Arm, task: WeldTask, fractions: Array) -> Array:
+    found = arm.inverse_batch(task.poses(fractions))
+    if not found.ok.all():
+        worst = int(np.flatnonzero(~found.ok)[0])
+        why = arm.inverse(task.poses(fractions[worst : worst + 1])[0]).why_not
+        raise InvalidInput("task", f"out of reach at {fractions[worst]:.3f} of the seam: {why}")
+    return found.q
+
+
+def link_rates(arm: Arm, motion: Motion) -> LinkRates:
+    """How the links of a serial arm turn in the fixed frame."""
+    frames = arm.frames(motion.q)
+    velocity, acceleration = np.zeros((2, len(motion.t), 3))
+    found: list[tuple[Array, Array]] = []
+    for k, joint in enumerate(arm.joint_names):
+        axis = frames[f"{joint}_link"][:, :3, 2]
+        rate, second = motion.qd[:, k, None], motion.qdd[:, k, None]
+        # The axis itself is carried round by the links before it.
+        acceleration = acceleration + second * axis + rate * np.cross(velocity, axis)
+        velocity = velocity + rate * axis
+        found.append((velocity, acceleration))
+    return LinkRates(*(np.stack(parts, axis=1) for parts in zip(*found, strict=True)))
+
+
+def off_the_line(arm: Arm, task: WeldTask, points: int) -> float:
+    """The largest distance of the approximation from the line (m), between its points too."""
+    fine = WeldTask(task.start, task.end, task.speed, 20 * (points + 1) + 1)
+    tip = arm.forward(approximate_weld(arm, fine, points).q)[:, :3, 3]
+    along = np.subtract(task.end, task.start) / task.length
+    return float(np.linalg.norm(np.cross(tip - task.start, along), axis=1).max())

@@ -1,0 +1,158 @@
+"""The command ./dvrk demo: a simulated arm traces the Block-O, and what it did is measured."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import rclpy
+from rclpy.node import Node
+
+from dvrk_kinematics.errors import CallFailed, DvrkError
+from dvrk_kinematics.motion.block_o import PRESETS
+from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
+from dvrk_kinematics.ros.bringup import recording
+from dvrk_kinematics.ros.demo_report import describe_plan, describe_result, is_traced
+from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.supervisor import Supervisor
+from dvrk_kinematics.ros.system import System, make_processes
+from dvrk_kinematics.ros.terminal import Progress
+
+__all__ = ["main"]
+
+_RECORDER = "recorder"
+_CLOSE_S = 20.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration; 0 if every figure was traced within its bounds."""
+    options = _parse(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    folder: Path = options.output or _default_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    try:
+        with (folder / "nodes.log").open("w", encoding="utf-8") as log:
+            return _run(options, folder, log, begin)
+    except DvrkError as error:
+        _say(f"demo: {error}")
+        _say(f"what the nodes said: {folder / 'nodes.log'}")
+        return 1
+    except KeyboardInterrupt:
+        _say("demo: interrupted; everything was stopped")
+        return 130
+
+
+def _run(options: argparse.Namespace, folder: Path, log: Any, begin: float) -> int:
+    processes = [*make_processes(System(arms=(options.arm,)))]
+    bag = folder / "bag"
+    if options.record:
+        processes.append(recording([options.arm], bag))
+    _say(f"starting {', '.join(process.label for process in processes)} ...")
+
+    def note(line: str) -> None:
+        log.write(f"{line}\n")
+        log.flush()
+
+    traces = [Trace(options.scale, speeds) for speeds in PRESETS.values()]
+    traces = traces if options.paper else [Trace(options.scale)]
+    with Supervisor(processes, note) as running:
+        rclpy.init()
+        node = Node("demo")
+        try:
+            with SpinningNode(node):
+                client = BlockOClient(node, options.arm)
+                client.bring_up()
+                _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
+                results = [_trace(client, trace, running, begin) for trace in traces]
+        finally:
+            node.destroy_node()
+            rclpy.try_shutdown()
+        if options.record:
+            running.end(_RECORDER, _CLOSE_S)
+    if options.record:
+        _say(f"bag: {bag}")
+        _report(bag, folder / "report.html")
+    good = sum(results)
+    _say(f"{good} of {len(results)} figures traced within 2 um and 2 urad of the exact figure")
+    return 0 if good == len(results) else 1
+
+
+def _trace(client: BlockOClient, trace: Trace, running: Supervisor, begin: float) -> bool:
+    speeds = trace.speeds
+    _say(
+        f"\nBlock-O at scale {trace.scale:g}, {speeds.speed * 1e3:g} mm/s, "
+        f"{speeds.acceleration * 1e3:g} mm/s^2: looking for the place with the most room ..."
+    )
+    progress = Progress(sys.stdout, "tracing")
+    seen: list[float] = []
+
+    def show(feedback: Any) -> None:
+        if not seen:
+            seen.append(time.monotonic())
+            _say(f"flight plan, {seen[0] - begin:.1f} s after the command:")
+            _say(describe_plan(feedback.plan))
+        note = f"tip off by {feedback.position_error * 1e9:.1f} nm"
+        progress.show(feedback.progress, note)
+        ended = running.find_ended()
+        if ended is not None:
+            raise CallFailed(ended[0], 0.0, f"ended with exit code {ended[1]}")
+
+    result = client.trace(trace, show)
+    if result.success:
+        progress.show(1.0)
+    progress.end()
+    _say(describe_result(result, client.loop_figures()))
+    return is_traced(result)
+
+
+def _report(bag: Path, page: Path) -> None:
+    """Make the report in a process of its own: it is an offline tool and knows nothing of ROS."""
+    command = [sys.executable, "-m", "dvrk_kinematics.cli.report", str(bag)]
+    done = subprocess.run([*command, "--output", str(page), "--png"], check=False)
+    if done.returncode == 0:
+        _say(f"report: {page}")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="dvrk demo", description=__doc__)
+    parser.add_argument("--arm", default="PSM1", choices=("PSM1", "PSM2", "PSM3"), help="the arm")
+    parser.add_argument(
+        "--scale", type=float, default=0.5, help="size of the figure; 1 is the paper's"
+    )
+    parser.add_argument(
+        "--paper",
+        action="store_true",
+        help="the four speeds of the paper's tests, one after the other (about five minutes)",
+    )
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where bag and report go")
+    parser.add_argument(
+        "--no-record", dest="record", action="store_false", help="neither bag nor report"
+    )
+    return parser.parse_args(arguments)
+
+
+def _default_folder() -> Path:
+    base = Path(os.environ.get("DVRK_DEMOS", "demos"))
+    return base / time.strftime("%Y-%m-%d_%H-%M-%S")
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

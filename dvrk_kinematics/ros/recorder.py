@@ -1,0 +1,167 @@
+"""The node recorder: writes topics to a bag where rosbag2 is not installed.
+
+Messages are taken as bytes and written as they are. Latched topics are subscribed first, so that a
+bag begins with how things were when it began. A topic of the standard list is subscribed before
+anybody publishes it, so that its first message is not missed; any other as soon as a publisher
+tells its type.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from pathlib import Path
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.parameters import Parameters
+from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.recorder_bag import BagFile
+from dvrk_kinematics.ros.recorder_diagnostics import describe, sum_up
+from dvrk_kinematics.ros.recorder_reader import Taken, TopicReader, fit_to_offers
+from dvrk_kinematics.ros.recorder_settings import RecorderSettings, default_folder
+from dvrk_kinematics.ros.recorder_topics import RecordedTopic, choose_topics
+from dvrk_kinematics.ros.steady_timer import create_steady_timer
+
+__all__ = ["Recorder", "main"]
+
+_TAKE_EVERY_S = 0.02
+_LOOK_EVERY_S = 0.25
+"""How often it is looked up who publishes what."""
+
+_TELL_EVERY_S = 1.0
+
+_LATCHED_FIRST_S = 1.0
+"""How long the latched topics have for themselves: until the publishers that run are found."""
+
+
+class Recorder(Node):
+    """Records until it is stopped, or for as long as its parameter says."""
+
+    def __init__(self) -> None:
+        super().__init__("recorder")
+        settings = Parameters(self, RecorderSettings).values
+        self._topics = choose_topics(settings.arms, settings.topics, self.get_namespace())
+        self.bag = BagFile(Path(settings.output) if settings.output else default_folder())
+        self._duration_s = settings.duration
+        self._begin_ns = time.time_ns()
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
+        self._readers: dict[str, TopicReader] = {}
+        self._refused: set[str] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._read_known(topic for topic in self._topics if topic.latched)
+        create_steady_timer(self, _TAKE_EVERY_S, self._take)
+        self._latched_only = create_steady_timer(self, _LATCHED_FIRST_S, self._begin)
+
+    def stop(self) -> None:
+        """Write what has arrived, and make the bag whole."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._write(self._take_all())
+            lost = self._lost()
+            self.bag.close({"lost": json.dumps(lost)})
+        self.get_logger().info(sum_up(self.bag.folder, self.bag.messages, lost))
+
+    def _begin(self) -> None:
+        """Read all topics from now on."""
+        self._latched_only.cancel()
+        self._read_known(topic for topic in self._topics if not topic.latched)
+        create_steady_timer(self, _LOOK_EVERY_S, self._look)
+        create_steady_timer(self, _TELL_EVERY_S, self._tell)
+        if self._duration_s:
+            create_steady_timer(self, self._duration_s, self._end)
+        self.get_logger().info(f"recording {len(self._topics)} topics to {self.bag.folder}")
+
+    def _end(self) -> None:
+        self.stop()
+        rclpy.try_shutdown(context=self.context)
+
+    def _read_known(self, topics: Iterable[RecordedTopic]) -> None:
+        for topic in topics:
+            if topic.type_name:
+                self._add_reader(topic, topic.type_name)
+
+    def _add_reader(self, topic: RecordedTopic, type_name: str) -> None:
+        offers = [info.qos_profile for info in self.get_publishers_info_by_topic(topic.name)]
+        try:
+            fitting = fit_to_offers(topic.qos, offers)
+            reader = TopicReader(self, topic, type_name, fitting, self._begin_ns)
+        except InvalidInput as error:
+            self._refuse(topic.name, str(error))
+        else:
+            self._readers[topic.name] = reader
+
+    def _look(self) -> None:
+        """Follow the publishers: find types that were not known, and ask for what is offered."""
+        for topic in self._topics:
+            offers = self.get_publishers_info_by_topic(topic.name)
+            reader = self._readers.get(topic.name)
+            if not offers or topic.name in self._refused:
+                continue
+            if reader is None:
+                self._add_reader(topic, offers[0].topic_type)
+                continue
+            others = {info.topic_type for info in offers} - {reader.type_name}
+            if others:
+                self._refuse(topic.name, f"also of type {', '.join(sorted(others))}")
+            arrived = reader.follow([info.qos_profile for info in offers])
+            if arrived is not None:
+                self.get_logger().warning(f"{topic.name} is now read as its publishers offer it")
+                self._write_safely(arrived)
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self._refused.add(name)
+        self.get_logger().error(f"{name}: not all is recorded: {reason}")
+
+    def _tell(self) -> None:
+        told = describe(self.bag.folder, self.bag.messages, self._lost())
+        told.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(told)
+
+    def _lost(self) -> dict[str, int | None]:
+        return {name: self._readers[name].losses.lost for name in self.bag.messages}
+
+    def _take(self) -> None:
+        self._write_safely(self._take_all())
+
+    def _write_safely(self, arrived: list[Taken]) -> None:
+        """Write unless the bag is closed, and fail with the reason if it cannot be written."""
+        with self._lock:
+            if self._is_closed:
+                return
+            try:
+                self._write(arrived)
+            except OSError as error:
+                self._is_closed = True
+                reason = f"{self.bag.folder} cannot be written: {error}; the bag is not whole"
+                raise InvalidInput("output", reason) from error
+
+    def _take_all(self) -> list[Taken]:
+        return [taken for reader in self._readers.values() for taken in reader.take()]
+
+    def _write(self, arrived: list[Taken]) -> None:
+        for received_ns, reader, data in sorted(arrived, key=attrgetter("received_ns")):
+            name = reader.topic.name
+            if name not in self.bag.messages:
+                self.bag.add_topic(name, reader.type_name, reader.qos, reader.topic.played_depth)
+            self.bag.write(name, received_ns, data)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run_node(Recorder, arguments, on_stop=Recorder.stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

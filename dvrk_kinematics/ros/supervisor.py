@@ -1,0 +1,195 @@
+"""Starts processes, shows what they say, and ends them in order: whoever moves an arm first."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+
+from dvrk_kinematics.errors import MissingExtra
+from dvrk_kinematics.ros.bringup import Process, command_line
+
+__all__ = ["Supervisor"]
+
+_LOOK_S = 0.05
+_DEADLINES_S = {"arm_bridge": 2.5, "": 4.2, "arm_simulator": 4.7}
+"""By when processes must have ended, in the order in which they are told to (s). A bridge brings
+its arm to rest first, and all others are still there for it; the simulated arms come last."""
+_KILL_S = 0.3
+_PR_SET_PDEATHSIG = 1
+"""From <sys/prctl.h>: the signal that a process gets when its parent dies."""
+
+
+class _Child:
+    """One process, with a thread that reads its output."""
+
+    def __init__(self, process: Process, say: Callable[[str], None]) -> None:
+        self.process = process
+        try:
+            self._popen = subprocess.Popen(
+                command_line(process),
+                env={**os.environ, **process.environment, "PYTHONUNBUFFERED": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                # A Ctrl-C of the terminal shall not reach it: it ends in its turn.
+                start_new_session=True,
+                preexec_fn=partial(_prepare, process.is_node),
+            )
+        except FileNotFoundError as error:
+            hint = f"install it, or leave it out ({process.label})"
+            raise MissingExtra(process.executable, hint) from error
+        self._say = say
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """Id of the process."""
+        return self._popen.pid
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._popen.poll()
+
+    def signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.code is None:
+                self._popen.send_signal(number)
+
+    def join(self) -> None:
+        """Wait for the rest of its output."""
+        self._reader.join(timeout=1.0)
+
+    def _read(self) -> None:
+        assert self._popen.stdout is not None
+        for line in self._popen.stdout:
+            self._say(f"[{self.process.label}] {line.rstrip()}")
+
+
+class Supervisor:
+    """Runs processes for as long as a with-block lasts.
+
+    Args:
+        processes: What to run, in the order of starting.
+        say: Takes every line that a process prints, with its name before it, and what happens to
+            the processes. Called from several threads.
+
+    Raises:
+        MissingExtra: A program is not installed; those started before it are ended.
+    """
+
+    def __init__(self, processes: Sequence[Process], say: Callable[[str], None]) -> None:
+        self._processes = tuple(processes)
+        self._say = say
+        self._children: list[_Child] = []
+
+    def __enter__(self) -> Supervisor:
+        try:
+            for process in self._processes:
+                self._children.append(_Child(process, self._say))
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """Ids of the processes by their labels."""
+        return {child.process.label: child.pid for child in self._children}
+
+    def find_ended(self) -> tuple[str, int] | None:
+        """A process that has ended by itself, and its exit code; None if all run."""
+        for child in self._children:
+            if child.code is not None:
+                return child.process.label, child.code
+        return None
+
+    def wait(self, stop: threading.Event) -> int:
+        """Wait until told to stop, or until a process ends.
+
+        Args:
+            stop: Set to end the waiting.
+
+        Returns:
+            Exit code: 0, or 1 if a process ended by itself.
+        """
+        while not stop.wait(_LOOK_S):
+            ended = self.find_ended()
+            if ended is not None:
+                label, code = ended
+                self._say(f"{label} ended with exit code {code}; stopping the others")
+                return 1
+        return 0
+
+    def end(self, label: str, timeout_s: float) -> int | None:
+        """End one process and wait for it; gives its exit code, None if it did not end (s)."""
+        child = next(child for child in self._children if child.process.label == label)
+        child.signal(signal.SIGINT)
+        _await([child], timeout_s)
+        child.join()
+        code = child.code
+        if code is not None:
+            self._children.remove(child)
+        return code
+
+    def stop(self) -> None:
+        """End all, in order; those that do not are killed."""
+        begin = time.monotonic()
+        for executable, deadline_s in _DEADLINES_S.items():
+            group = [child for child in self._children if _is_in(child, executable)]
+            for child in group:
+                child.signal(signal.SIGINT)
+            _await(group, begin + deadline_s - time.monotonic())
+        for child in self._children:
+            if child.code is None:
+                self._say(f"{child.process.label} does not end; it is killed")
+                child.signal(signal.SIGKILL)
+        _await(self._children, _KILL_S)
+        for child in self._children:
+            child.join()
+        self._children.clear()
+
+
+def _is_in(child: _Child, executable: str) -> bool:
+    name = Path(child.process.executable).name
+    return name == executable if executable else name not in _DEADLINES_S
+
+
+def _await(children: Sequence[_Child], timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while any(child.code is None for child in children) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _prepare(is_node: bool) -> None:
+    """In the child: end when this process is killed, so that nothing is left behind.
+
+    Args:
+        is_node: Whether a SIGINT shall wait until the node has its handlers: one that comes while
+            it still imports would end it with a traceback.
+    """
+    if is_node:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

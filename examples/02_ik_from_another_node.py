@@ -1,0 +1,56 @@
+"""A node that asks the kinematics server for joint positions, in any frame on tf.
+
+Run it beside a server:  ./dvrk python -m dvrk_kinematics.ros.kinematics_server &
+                         ./dvrk python examples/02_ik_from_another_node.py
+"""
+
+from __future__ import annotations
+
+import rclpy
+from dvrk_kinematics_interfaces.srv import SolveIk
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.calls import call
+from dvrk_kinematics.ros.spinning import SpinningNode
+
+STATUS = (
+    "ok",
+    "outside limits",
+    "unreachable",
+    "position unreachable",
+    "not converged",
+    "no pose",
+)
+
+rclpy.init()
+node = Node("asker")
+with SpinningNode(node):
+    solve_ik = node.create_client(SolveIk, "kinematics/PSM1/solve_ik")
+
+    # A pose is x y z (m) and a quaternion; any number of them goes into one request.
+    down = (0.0, 1.0, 0.0, 0.0)
+    request = SolveIk.Request(
+        cp=[0.0, 0.0, -0.1, *down, 0.02, 0.0, -0.12, *down, 0.0, 0.0, -0.4, *down],
+        seed=[0.0, 0.0, 0.12, 0.0, 0.0, 0.0],
+    )
+    answer = call(solve_ik, request, timeout_s=20.0)
+    n = len(answer.joint_names)
+    for i, status in enumerate(answer.status):
+        joints = ", ".join(f"{value:.4f}" for value in answer.jp[i * n : (i + 1) * n])
+        # Bit j of violations stands for joint j.
+        outside = [
+            name for j, name in enumerate(answer.joint_names) if answer.violations[i] >> j & 1
+        ]
+        print(f"pose {i}: {STATUS[status]} [{joints}]", *outside)
+
+    # Where limits forbid the pose, the position can be kept and the orientation given up.
+    tilted = [0.0, 0.0, -0.1, 0.0, 0.7071068, 0.0, 0.7071068]
+    request = SolveIk.Request(cp=tilted, policy=SolveIk.Request.POLICY_POSITION_FIRST)
+    answer = call(solve_ik, request, timeout_s=20.0)
+    print(f"position first: {STATUS[answer.status[0]]}, {answer.rotation_error[0]:.3f} rad off")
+
+    # What cannot be read is refused as a whole, with the reason.
+    request.header.frame_id = "nowhere"
+    print("refused:", call(solve_ik, request, timeout_s=20.0).message)
+node.destroy_node()
+rclpy.try_shutdown()

@@ -1,0 +1,10 @@
+"""A bag of the standard topics of a running arm."""
+
+import launch
+import launch_ros
+
+from dvrk_kinematics.ros.launching import describe
+
+
+def generate_launch_description():
+    return describe("record", launch, launch_ros)

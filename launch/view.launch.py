@@ -1,0 +1,10 @@
+"""RViz, set up for a running arm."""
+
+import launch
+import launch_ros
+
+from dvrk_kinematics.ros.launching import describe
+
+
+def generate_launch_description():
+    return describe("view", launch, launch_ros)

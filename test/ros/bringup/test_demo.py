@@ -1,0 +1,47 @@
+"""The demonstration from end to end, small: real nodes, a bag, a report, an exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+
+def test_the_demo_traces_records_and_reports(tmp_path) -> None:
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "dvrk_kinematics.ros.demo"),
+            *("--scale", "0.05", "--output", str(tmp_path / "demo")),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=240.0,
+        check=False,
+    )
+    log = tmp_path / "demo" / "nodes.log"
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}\n{log.read_text()}"
+    assert "1 of 1 figures traced within 2 um and 2 urad" in result.stdout
+    assert "nearest joint limit" in result.stdout
+    assert "tracing 100 %" in result.stdout
+    assert "\x1b" not in result.stdout, "no colours where there is no terminal"
+    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert "<html" in page and "PSM1" in page
+    assert (tmp_path / "demo" / "bag" / "metadata.yaml").is_file()
+
+
+def test_a_figure_that_does_not_fit_fails_with_a_sentence(tmp_path) -> None:
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "dvrk_kinematics.ros.demo", "--no-record"),
+            *("--scale", "5", "--output", str(tmp_path / "demo")),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120.0,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "fits nowhere at scale 5" in result.stdout

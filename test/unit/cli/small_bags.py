@@ -1,0 +1,92 @@
+"""Messages of small bags, and how they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from dvrk_kinematics.geometry.arrays import Array
+
+START_NS = 1_800_000_000_000_000_000
+NS = 1_000_000_000
+PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
+_TYPES = get_typestore(Stores.ROS2_JAZZY)
+
+Rows = list[tuple[str, float, Any]]
+"""Topic, time of arrival in seconds since the start, message."""
+
+
+def at(time_s: float) -> int:
+    """Nanoseconds of a time since the start of a bag."""
+    return START_NS + round(time_s * NS)
+
+
+def _header(stamp_ns: int, frame_id: str = "") -> Any:
+    stamp = _TYPES.types["builtin_interfaces/msg/Time"](stamp_ns // NS, stamp_ns % NS)
+    return _TYPES.types["std_msgs/msg/Header"](stamp, frame_id)
+
+
+def joints(
+    position: Array,
+    stamp_ns: int = 0,
+    velocity: Array | None = None,
+    names: tuple[str, ...] = PSM_JOINTS,
+) -> Any:
+    """A JointState."""
+    none = np.empty(0)
+    speeds = none if velocity is None else velocity
+    kind = _TYPES.types["sensor_msgs/msg/JointState"]
+    return kind(_header(stamp_ns), list(names), np.asarray(position), speeds, none)
+
+
+def pose(position: Array, stamp_ns: int, frame_id: str) -> Any:
+    """A PoseStamped."""
+    point = _TYPES.types["geometry_msgs/msg/Point"](*map(float, position))
+    turn = _TYPES.types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    made = _TYPES.types["geometry_msgs/msg/Pose"](point, turn)
+    return _TYPES.types["geometry_msgs/msg/PoseStamped"](_header(stamp_ns, frame_id), made)
+
+
+def text(words: str) -> Any:
+    """A String."""
+    return _TYPES.types["std_msgs/msg/String"](words)
+
+
+def path(times: Array, position: Array, stamp_ns: int, names: tuple[str, ...] = PSM_JOINTS) -> Any:
+    """A JointTrajectory without velocities: straight lines."""
+    none = np.empty(0)
+    duration = _TYPES.types["builtin_interfaces/msg/Duration"]
+    point = _TYPES.types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    points = [
+        point(row, none, none, none, duration(ns // NS, ns % NS))
+        for row, ns in zip(position, np.round(times * NS).astype(int).tolist(), strict=True)
+    ]
+    return _TYPES.types["trajectory_msgs/msg/JointTrajectory"](
+        _header(stamp_ns), list(names), points
+    )
+
+
+def write_bag(folder: Path, rows: Rows, lost: str | None = None) -> Path:
+    """Write a bag.
+
+    Args:
+        folder: Where it goes.
+        rows: The messages.
+        lost: What the recorder noted of its losses.
+    """
+    writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
+    if lost is not None:
+        writer.set_custom_data("lost", lost)
+    with writer:
+        connections = {
+            topic: writer.add_connection(topic, message.__msgtype__, typestore=_TYPES)
+            for topic, _, message in {row[0]: row for row in rows}.values()
+        }
+        for topic, time_s, message in sorted(rows, key=lambda row: row[1]):
+            data = _TYPES.serialize_cdr(message, message.__msgtype__)
+            writer.write(connections[topic], at(time_s), data)
+    return folder
