@@ -159,8 +159,7 @@ class BridgeClient:
         """Go somewhere, and check that the arm is there and every command was as it must be."""
         result = self.go(q, seconds).result(TIMEOUT_S)
         assert result.status == SUCCEEDED, result.result
-        np.testing.assert_allclose(self.arm.newest("measured_js").position, q, atol=1e-6)
-        self.commands.settle()
+        self.wait_at("measured_js", q, 1e-6)
         self.commands.check()
 
     # What is heard
@@ -170,11 +169,18 @@ class BridgeClient:
         """Where the arm reports that it was told to be (rad, m)."""
         return np.array(self.arm.newest("setpoint_js").position)
 
+    def wait_at(self, topic: str, q: Sequence[float] | np.ndarray, atol: float) -> None:
+        """Wait until the arm reports positions (rad, m): a result can overtake its states."""
+        self.until(
+            lambda: np.allclose(self.arm.newest(topic).position, q, rtol=0.0, atol=atol),
+            f"{topic} at {q}",
+        )
+
     def wait_moving(self, seconds: float = 0.0, before: int | None = None) -> None:
         """Wait until a motion is under way for some time, by the commands that were sent."""
-        start = self.commands.count("servo_jp") if before is None else before
+        start = self.commands.count() if before is None else before
         wanted = start + 5 + round(seconds / 0.005 * 0.5)
-        self.until(lambda: self.commands.count("servo_jp") >= wanted, "a motion")
+        self.until(lambda: self.commands.count() >= wanted, "a motion")
 
     def wait_diagnosed(self, report: str, **values: str) -> Any:
         """Wait for diagnostics, sent after this call, whose report has the values."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ PID_PART = 0.2
 """Part of the PID's tolerance that no step comes near."""
 
 _LOOK_S = 0.003
+_REST_S = 20.0 * PERIOD_S
+_SETTLE_S = 40.0
 
 _TYPES = {
     "servo_jp": JointState,
@@ -53,6 +56,10 @@ class CommandLog:
     A thread of its own takes the messages, so that none waits behind what else the node hears.
     Messages of JointState topics that carry no names are another client's: the bridge names its
     joints.
+
+    The answer to a call and the result of a goal can overtake what was sent to the arm before
+    them. So whatever is asked here waits first until nothing new comes; only ``count`` and
+    ``newest`` tell what is heard at this moment, also while a motion is under way.
 
     Args:
         node: A spinning node.
@@ -81,30 +88,15 @@ class CommandLog:
         names = [name for name in _TYPES if self._arm.jaw or not name.startswith("jaw/")]
         return all(self._node.count_publishers(self._start + name) > 0 for name in names)
 
-    def count(self, name: str) -> int:
-        """How many messages were heard on a topic."""
+    def count(self, name: str = "servo_jp") -> int:
+        """How many messages were heard on a topic by now."""
         return len(self._heard[name])
 
-    def is_silent(self) -> bool:
-        """Whether nothing at all was heard."""
-        return not any(self._heard.values())
-
-    def words(self) -> list[str]:
-        """The state commands, in their order."""
-        return [message.string for _, message in self._read("state_command", 0)]
-
-    def setpoints(self, since: int = 0) -> np.ndarray:
-        """Setpoints (rad, m) in their order, shape (N, n).
-
-        Args:
-            since: Count of servo_jp messages before the first one to give.
-        """
-        q = [m.position for _, m in self._read("servo_jp", since) if m.name]
-        return np.array(q).reshape(-1, len(self._arm.joint_names))
-
-    def jaw_setpoints(self, since: int = 0) -> np.ndarray:
-        """Openings (rad) that were sent to the jaw, shape (N,)."""
-        return np.array([m.position[0] for _, m in self._read("jaw/servo_jp", since)])
+    def newest(self) -> np.ndarray:
+        """The setpoint that was heard last (rad, m), shape (n,)."""
+        with self._lock:
+            last = self._heard["servo_jp"][-1]
+        return np.array(deserialize_message(last.data, JointState).position)
 
     def quiet_s(self, name: str = "servo_jp") -> float:
         """How long nothing was heard on a topic (s); infinite if nothing ever was."""
@@ -114,23 +106,67 @@ class CommandLog:
 
     def settle(self) -> None:
         """Wait until what was sent is heard: nothing new comes for twenty periods."""
+        deadline = time.monotonic() + _SETTLE_S
         before = -1
         while (count := sum(map(len, self._heard.values()))) != before:
+            assert time.monotonic() < deadline, "the arm is commanded all the time"
             before = count
-            time.sleep(20.0 * PERIOD_S)
+            time.sleep(_REST_S)
+
+    def mark(self, name: str = "servo_jp") -> int:
+        """How many messages were sent on a topic so far."""
+        self.settle()
+        return self.count(name)
+
+    @contextmanager
+    def silence(self, *names: str) -> Iterator[None]:
+        """Check that nothing is sent during a with-block, on these topics or on all."""
+        chosen = names or tuple(_TYPES)
+        self.settle()
+        before = {name: self.count(name) for name in chosen}
+        yield
+        self.settle()
+        assert {name: self.count(name) for name in chosen} == before
+
+    def is_silent(self) -> bool:
+        """Whether nothing at all was sent."""
+        self.settle()
+        return not any(self._heard.values())
+
+    def words(self) -> list[str]:
+        """The state commands, in their order."""
+        self.settle()
+        return [message.string for _, message in self._read("state_command", 0)]
+
+    def setpoints(self, since: int = 0) -> np.ndarray:
+        """Setpoints (rad, m) in their order, shape (N, n).
+
+        Args:
+            since: Count of servo_jp messages before the first one to give.
+        """
+        self.settle()
+        q = [m.position for _, m in self._read("servo_jp", since) if m.name]
+        return np.array(q).reshape(-1, len(self._arm.joint_names))
+
+    def jaw_setpoints(self, since: int = 0) -> np.ndarray:
+        """Openings (rad) that were sent to the jaw, shape (N,)."""
+        self.settle()
+        return np.array([m.position[0] for _, m in self._read("jaw/servo_jp", since)])
 
     def last_stamp_ns(self) -> int:
         """When the bridge sent its last setpoint (ns, its ROS time); 0 if it sent none."""
-        last = self._read("servo_jp", max(self.count("servo_jp") - 200, 0))
+        self.settle()
+        last = self._read("servo_jp", max(self.count() - 200, 0))
         return max((stamp_to_ns(m.header.stamp) for _, m in last if m.name), default=0)
 
     def forgive(self) -> None:
         """Begin anew: somebody else has moved the arm, or it was homed, since the last command."""
         self.check()
-        self._checked = self.count("servo_jp")
+        self._checked = self.count()
 
     def check(self) -> None:
         """Every setpoint inside the limits, no step too large, velocities explicitly zero."""
+        self.settle()
         heard = [(c, m) for c, m in self._read("servo_jp", self._checked) if m.name]
         if not heard:
             return

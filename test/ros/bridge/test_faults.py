@@ -69,7 +69,7 @@ class Motion(NamedTuple):
 
 def start(client: BridgeClient) -> Motion:
     """Set the arm in motion."""
-    before, holds = client.commands.count("servo_jp"), client.commands.count("hold")
+    before, holds = client.commands.mark(), client.commands.mark("hold")
     goal = client.go(FAR, LONG_S)
     client.wait_moving(0.5, before=before)
     return Motion(goal, holds)
@@ -88,7 +88,7 @@ def check_stopped(client: BridgeClient, motion: Motion, reasons: tuple[Reason, .
     if is_frozen:
         last = client.commands.setpoints()[-2:]
         np.testing.assert_array_equal(last[0], last[1])
-    assert client.commands.count("hold") == motion.holds + is_frozen
+    assert client.commands.mark("hold") == motion.holds + is_frozen
     assert client.commands.last_stamp_ns() <= ended_ns
 
 
@@ -157,7 +157,7 @@ def test_a_bridge_that_is_told_to_end_stops_along_the_path(rig: Any, client: Bri
     assert motion.goal.result(TIMEOUT_S).result.error_string.startswith(
         Reason.HOLD_REQUESTED.value
     )
-    np.testing.assert_allclose(client.setpoint, client.commands.setpoints()[-1], atol=1e-9)
+    client.wait_at("setpoint_js", client.commands.setpoints()[-1], 1e-9)
     client.commands.check()
     rig.bridge.restart()
     client.wait_diagnosed("connection", state="ENABLED", enabled_here="False")

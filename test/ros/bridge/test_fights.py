@@ -52,18 +52,18 @@ def test_a_second_client_that_moves_the_arm_silences_the_bridge(
 ) -> None:
     client.arm.prepare(command)
     client.arm.check_connections()
-    before, holds = client.commands.count("servo_jp"), client.commands.count("hold")
+    before, holds = client.commands.mark(), client.commands.mark("hold")
     goal = client.go(at(yaw=1.0), 6.0)
     client.wait_moving(0.3, before=before)
     there = np.array([0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
     if command != "servo_jr":
-        there += client.commands.setpoints()[-1]
+        there += client.commands.newest()
     # Whoever streams is seen; one setpoint alone may be gone before the arm reports it.
     for _ in range(1 if command == "move_jp" else 20):
         client.arm.send(command, JointState(position=to_flat(there)))
         time.sleep(0.01)
     check_silence(client, goal, Reason.FOREIGN_SETPOINT, Reason.BUSY)
-    assert client.commands.count("hold") == holds
+    assert client.commands.mark("hold") == holds
     client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
     client.commands.forgive()
     client.do("enable")
@@ -119,7 +119,7 @@ def test_no_clock_and_one_that_jumps_by_an_hour_harm_no_motion(make_rig: Any, no
     clock = JumpingClock(node)
     try:
         for offset_ns, q in ((HOUR_NS, at(yaw=0.4)), (0, HOME), (-HOUR_NS, at(yaw=0.4))):
-            before = client.commands.count("servo_jp")
+            before = client.commands.mark()
             client.feedback.clear()
             goal = client.go(q, 1.5)
             client.wait_moving(0.2, before=before)

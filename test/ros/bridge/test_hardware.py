@@ -51,7 +51,7 @@ def test_with_hardware_it_is_commanded_once_it_is_enabled_and_not_before(
     assert client.commands.is_silent()
     client.get_ready()
     assert client.commands.words() == ["enable", "home"]
-    before = client.commands.count("servo_jp")
+    before = client.commands.mark()
     goal = client.go([0.1, 0.1, 0.1, 0.0, 0.0, 0.0], 0.5)
     client.wait_moving(before=before)
     goal.result(TIMEOUT_S)
@@ -111,7 +111,7 @@ def test_a_real_arm_that_takes_the_place_of_a_simulated_one_is_not_commanded(
         for name in ("enable", "home"):
             assert not client.trigger(name).success
     assert client.commands.words() == words
-    assert client.commands.count("servo_jp") == 0
+    assert client.commands.mark() == 0
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def straight(end: np.ndarray, seconds: float) -> Any:
 
 
 def test_setpoints_are_those_of_the_goal(client: BridgeClient) -> None:
-    sent = client.commands.count("servo_jp")
+    sent = client.commands.mark()
     response = client.follow(straight(FAR, 2.5)).result(TIMEOUT_S)
     check_ended(response, Reason.REACHED, SUCCESSFUL, SUCCEEDED)
     q = client.commands.setpoints(sent)
@@ -87,13 +87,12 @@ def test_feedback_names_joints_and_comes_while_a_goal_is_played(client: BridgeCl
 def test_a_stop_keeps_to_the_path(
     client: BridgeClient, phase: str, share: float, how: str
 ) -> None:
-    sent = client.commands.count("servo_jp")
+    sent = client.commands.mark()
     goal = client.follow(straight(FAR, 2.5))
     wanted = HOME[0] + share * (FAR[0] - HOME[0])
 
     def is_there() -> bool:
-        q = client.commands.setpoints(max(sent, client.commands.count("servo_jp") - 1))
-        return bool(len(q)) and bool(q[-1, 0] >= wanted)
+        return client.commands.count() > sent and bool(client.commands.newest()[0] >= wanted)
 
     client.until(is_there, phase, every_s=0.005)
     if how == "cancel":
@@ -103,13 +102,12 @@ def test_a_stop_keeps_to_the_path(
     else:
         assert client.trigger("hold").message == "stopped"
         check_ended(goal.result(TIMEOUT_S), Reason.HOLD_REQUESTED, VIOLATED)
-    client.commands.settle()
     q = client.commands.setpoints(sent)
     assert line_errors(q, HOME, FAR).max() < LINE_M
     steps = np.diff(q[:, 0])
     assert (steps >= 0.0).all()
     assert wanted <= q[-1, 0] < FAR[0]
-    client.until(lambda: np.abs(client.setpoint - q[-1]).max() < 1e-9, "the last setpoint")
+    client.wait_at("setpoint_js", q[-1], 1e-9)
     client.wait_stop(Reason.CANCELLED if how == "cancel" else Reason.HOLD_REQUESTED)
     # No sudden end: the last steps shrink as the acceleration allows, a lost message apart.
     acceleration = client.model.model.joints[0].acceleration
@@ -117,14 +115,14 @@ def test_a_stop_keeps_to_the_path(
 
 
 def test_a_hold_at_rest_tells_the_arm_to_hold(client: BridgeClient) -> None:
-    before, sent = client.commands.count("hold"), client.commands.count("servo_jp")
-    client.do("hold")
-    client.until(lambda: client.commands.count("hold") > before, "hold")
-    assert client.commands.count("servo_jp") == sent
+    before = client.commands.mark("hold")
+    with client.commands.silence("servo_jp"):
+        client.do("hold")
+    assert client.commands.mark("hold") == before + 1
 
 
 def test_a_path_tolerance_that_cannot_be_kept_stops_along_the_path(client: BridgeClient) -> None:
-    sent = client.commands.count("servo_jp")
+    sent = client.commands.mark()
     # What is sent is measured a few ms later: at full speed that is more than 1e-4 rad.
     goal = make_goal(
         PSM_JOINTS, [0.0, 2.5], [HOME, at(yaw=1.0)], np.zeros((2, 6)), path_tolerance=1e-4
@@ -175,7 +173,7 @@ def test_a_motion_plays_on_when_its_client_dies_and_hold_stops_it(
         rclpy.spin_until_future_complete(node, client.send_goal_async(goal))
         time.sleep(60.0)
     """
-    sent = client.commands.count("servo_jp")
+    sent = client.commands.mark()
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as mortal:
         try:
             client.wait_moving(0.2, before=sent)

@@ -102,23 +102,14 @@ class MotionClient(BridgeClient):
         """Go to where every test begins."""
         done = self.move(abs_j(START, speed=1.0, acceleration=1.0))
         assert done.status == SUCCEEDED, done.result.message
-        np.testing.assert_allclose(self.setpoint, START, atol=1e-9)
+        self.wait_at("setpoint_js", START, 1e-9)
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """Check that nothing is sent to the arm during a with-block and a while after it."""
-        before = self._wait_quiet()
-        yield
-        time.sleep(STILL_S)
-        assert self.commands.count("servo_jp") == before
-
-    def _wait_quiet(self) -> int:
-        """Wait until all that was sent has arrived here; gives how much that is."""
-        before, now = -1, self.commands.count("servo_jp")
-        while before != now:
+        with self.commands.silence("servo_jp"):
+            yield
             time.sleep(STILL_S)
-            before, now = now, self.commands.count("servo_jp")
-        return now
 
     def _send(self, client: ActionClient, goal: Any, fields: dict[str, Any]) -> Goal:
         write_stamp(goal.start, fields.pop("start_ns", 0))

@@ -103,7 +103,7 @@ def test_a_goal_that_makes_no_sense_disturbs_nothing(arm: MotionClient) -> None:
 
 
 def test_a_goal_on_its_way_to_a_figure_can_be_cancelled(arm: MotionClient) -> None:
-    before = arm.commands.count("servo_jp")
+    before = arm.commands.mark()
     goal = arm.send_trace(scale=0.05, place=True, **QUICK)
     arm.wait_moving(before=before)
     assert goal.cancel(TIMEOUT_S)
