@@ -166,16 +166,21 @@ def make_processes(system: System) -> tuple[Process, ...]:
         processes.append(_recorder(system))
     if system.rviz:
         processes.append(_rviz(system))
-    return tuple(
-        replace(process, namespace=system.namespace, log_level=system.log_level)
-        if process.package == "rviz2" or process.executable == "record"
-        else replace(
-            process,
-            namespace=system.namespace,
-            params_file=system.params_file,
-            log_level=system.log_level,
-        )
-        for process in processes
+    return tuple(_place(process, system) for process in processes)
+
+
+def _place(process: Process, system: System) -> Process:
+    """Tell a process what holds for all: namespace, log level, parameters."""
+    if process.executable == "record":
+        # A command and no node: arguments of ROS would be refused, its own say where it records.
+        return process
+    if process.package == "rviz2":
+        return replace(process, namespace=system.namespace, log_level=system.log_level)
+    return replace(
+        process,
+        namespace=system.namespace,
+        params_file=system.params_file,
+        log_level=system.log_level,
     )
 
 

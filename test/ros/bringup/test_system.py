@@ -105,6 +105,17 @@ def test_recording_and_rviz_are_added_on_request() -> None:
     assert processes["rviz2"].arguments[1].endswith("cart.rviz")
 
 
+def test_the_command_record_gets_no_arguments_of_ros(tmp_path) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text("{}")
+    told = [f"params_file:={file}", "log_level:=debug", "namespace:=lab", "record:=true"]
+    command = command_line(_by_label(parse(told))["record"])
+    assert "--ros-args" not in command
+    assert command[command.index("--namespace") + 1] == "lab"
+    (launched,) = LAUNCHES["record"].make({"arm": "PSM1", "namespace": "lab"})
+    assert command_line(launched) == command
+
+
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
 def test_every_launch_file_describes_its_arguments(name) -> None:
     for argument in LAUNCHES[name].declared:
