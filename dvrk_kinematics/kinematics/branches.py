@@ -20,6 +20,7 @@ from dvrk_kinematics.kinematics.forward import SerialChain
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector
+from dvrk_kinematics.kinematics.settling import settle
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["POSITION_TOLERANCE", "BranchSolver"]
@@ -73,6 +74,17 @@ class BranchSolver(ABC):
     @abstractmethod
     def _reason(self, T: FloatArray, result: IkResult) -> str:
         """Say which part of a pose, shape (4, 4), no joint positions give."""
+
+    @abstractmethod
+    def singularities(self, q: FloatArray) -> tuple[str, ...]:
+        """Name what is singular at joint positions (rad, m), shape (n,).
+
+        A singular posture is solved as any other: the seed decides what the pose leaves open. But
+        there the tip cannot move in every way, and near it joints have to be quick.
+
+        Returns:
+            What is, such as "elbow straight"; empty at a regular posture.
+        """
 
     # What a caller asks.
 
@@ -183,6 +195,7 @@ class BranchSolver(ABC):
         best = np.take_along_axis(found, least[:, None, None], axis=1)
         worse = miss > np.take_along_axis(miss, least[:, None], axis=1) + _EQUAL
         q = self._selector.choose_batch(np.where(worse[..., None], best, found), seed)
+        q = settle(self._chain, self.limits, T, q)
         position_error, rotation_error = self._errors(T, q[:, None])
         return q, position_error[:, 0], rotation_error[:, 0]
 
@@ -190,6 +203,7 @@ class BranchSolver(ABC):
         """Wrap every branch of one pose."""
         found = self._branches(T[None], seed[None])[0]
         joints = self._selector.choose_batch(found[:, None], seed)
+        joints = settle(self._chain, self.limits, np.broadcast_to(T, (len(joints), 4, 4)), joints)
         position_error, rotation_error = self._errors(T[None], joints[None])
         return [
             self._result(T, q, float(p), float(r))

@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.kinematics.branches import POSITION_TOLERANCE, BranchSolver
+from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.limits import JointLimits
-from dvrk_kinematics.kinematics.planar_elbow import PlanarElbow
+from dvrk_kinematics.kinematics.planar_elbow import SINGULAR, PlanarElbow
 from dvrk_kinematics.kinematics.result import IkResult, IkStatus
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
@@ -38,8 +39,9 @@ _GUARD = 1e-9
 _PITCHES = 721
 _FINER = 20
 _ROUNDS = 4
-"""How position_first searches: pitches half a degree apart, then four times as many again within
-one step around the best, which ends at steps of 5e-8 rad."""
+"""How position_first searches: pitches half a degree apart and some across those with the wrist in
+reach, then four times as many again within one step around the best, which ends at steps of 5e-8
+rad."""
 
 
 class FiveAxisSolver(BranchSolver):
@@ -106,21 +108,33 @@ class FiveAxisSolver(BranchSolver):
 
     def _position_first(self, T: FloatArray, seed: FloatArray) -> IkResult:
         """Search the pitch that comes nearest to the orientation inside the limits."""
-        exact = self.solve(T, seed)
-        centre, step = 0.0, 2.0 * pi / (_PITCHES - 1)
-        best: IkResult | None = None
-        pitches = np.linspace(-pi, pi, _PITCHES)
-        for _ in range(1 + _ROUNDS):
-            found = self._best_pitch(T, seed, pitches)
-            if found is None:
-                break
-            best = found
-            centre = float(found.q[1:4].sum())
-            pitches = centre + np.linspace(-step, step, 2 * _FINER + 1)
-            step /= _FINER
+        step = 2.0 * pi / (_PITCHES - 1)
+        grid = np.linspace(-pi, pi, _PITCHES)
+        best = self._best_pitch(T, seed, np.concatenate([grid, self._pitches_in_reach(T)]))
         if best is None:
-            return exact._replace(status=IkStatus.POSITION_UNREACHABLE)
+            return self.solve(T, seed)._replace(status=IkStatus.POSITION_UNREACHABLE)
+        for _ in range(_ROUNDS):
+            pitches = float(best.q[1:4].sum()) + np.linspace(-step, step, 2 * _FINER + 1)
+            found = self._best_pitch(T, seed, pitches)
+            if found is not None and found.rotation_error < best.rotation_error:
+                best = found
+            step /= _FINER
         return best
+
+    def _pitches_in_reach(self, T: FloatArray) -> FloatArray:
+        """Give pitches (rad) across those with the wrist in reach, for a waist either way round.
+
+        Near full reach they are so few that a grid all round misses them: the triangle of
+        shoulder, tip and hand says how far the hand may leave the line from shoulder to tip.
+        """
+        radius, height = hypot(T[0, 3], T[1, 3]), float(T[2, 3]) - self._height
+        square = radius * radius + height * height
+        _, far = self._elbow.reach
+        side = 2.0 * max(np.sqrt(square), _GUARD_M) * self._hand
+        widest = np.arccos(np.clip((square + self._hand**2 - far * far) / side, -1.0, 1.0))
+        around = widest * np.linspace(-1.0, 1.0, 2 * _FINER + 1)
+        along = np.arctan2(radius, -height)
+        return np.concatenate([along + around, -along + around])
 
     def _best_pitch(self, T: FloatArray, seed: FloatArray, pitches: FloatArray) -> IkResult | None:
         """Of some pitches the best that reaches the position inside the limits, if any does."""
@@ -145,16 +159,27 @@ class FiveAxisSolver(BranchSolver):
         return IkResult(joints, IkStatus.OK, (), *errors)
 
     def _reason(self, T: FloatArray, result: IkResult) -> str:
-        if result.position_error <= POSITION_TOLERANCE:
-            return (
+        reasons = []
+        if result.position_error > POSITION_TOLERANCE:
+            x, _, z = _in_plane(T[None, :3, 3], result.q[None, 0])[0]
+            pitch = float(result.q[1:4].sum())
+            x, z = x - self._hand * np.sin(pitch), z - self._height + self._hand * np.cos(pitch)
+            reasons.append(self._elbow.why_not(hypot(x, z)))
+        if result.rotation_error > ORIENTATION_TOLERANCE:
+            reasons.append(
                 f"five joints keep the hand's axis in the vertical plane through waist and tip; "
-                f"the axis asked for leaves it by {result.rotation_error:.4f} rad"
+                f"the axis asked for leaves it by {result.rotation_error:.3g} rad"
             )
-        plane = result.q[None, 0]
-        x, _, z = _in_plane(T[None, :3, 3], plane)[0]
-        pitch = float(result.q[1:4].sum())
-        x, z = x - self._hand * np.sin(pitch), z - self._height + self._hand * np.cos(pitch)
-        return self._elbow.why_not(hypot(x, z))
+        return "; ".join(reasons)
+
+    def singularities(self, q: FloatArray) -> tuple[str, ...]:
+        """Name what is singular at joint positions (rad), shape (5,); see ``BranchSolver``."""
+        names = self._elbow.singularities(float(q[2]))
+        T = self._chain.forward(q)
+        # Only both together: a tip on the waist's axis still turns with it, about its hand.
+        if max(np.hypot(*T[:2, 3]), np.hypot(*T[:2, 2])) < SINGULAR:
+            names += ("hand along the waist's axis",)
+        return names
 
 
 def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:

@@ -7,9 +7,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PlanarElbow"]
+__all__ = ["SINGULAR", "PlanarElbow"]
 
 FloatArray = npt.NDArray[np.float64]
+
+SINGULAR = 1e-6
+"""Sines of angles, and distances (m), under which a posture is called singular."""
+_STRAIGHT = 5e-15
+"""Cosines of the elbow nearer than this to 1 or -1 are taken for it.
+
+The arc cosine turns rounding of 1e-16 into an angle of 1e-8 rad there, which the other joints
+would have to make up for; the wrist is less than 1e-15 m away from where it should be.
+"""
 
 
 class PlanarElbow(NamedTuple):
@@ -48,6 +57,7 @@ class PlanarElbow(NamedTuple):
         """
         square = x * x + z * z - self.upper**2 - self.fore**2
         cosine = np.clip(square / (2.0 * self.upper * self.fore), -1.0, 1.0)
+        cosine = np.where(1.0 - np.abs(cosine) < _STRAIGHT, np.sign(cosine), cosine)
         elbow = side * np.arccos(cosine)
         across, along = self.fore * np.sin(elbow), self.upper + self.fore * np.cos(elbow)
         return np.arctan2(z, x) - np.arctan2(across, along), elbow
@@ -55,7 +65,14 @@ class PlanarElbow(NamedTuple):
     def why_not(self, distance: float) -> str:
         """Say why a wrist at a distance from the shoulder (m) cannot be reached."""
         near, far = self.reach
+        missed = (distance - far, "far") if distance > far else (near - distance, "near")
         return (
             f"the wrist would have to be {distance:.4f} m from the shoulder, "
-            f"which reaches from {near:.4f} to {far:.4f} m"
+            f"which reaches from {near:.4f} to {far:.4f} m: {missed[0]:.3g} m too {missed[1]}"
         )
+
+    def singularities(self, elbow: float) -> tuple[str, ...]:
+        """Name what is singular at an elbow's angle (rad): the wrist cannot move along the arm."""
+        if abs(np.sin(elbow)) > SINGULAR:
+            return ()
+        return ("elbow straight",) if np.cos(elbow) > 0.0 else ("elbow folded",)

@@ -143,7 +143,7 @@ def test_a_hand_that_leaves_the_plane_is_unreachable_by_exactly_that_angle(
     assert result.rotation_error == pytest.approx(tilt, abs=1e-9)
     assert result.position_error < 1e-12
     np.testing.assert_allclose(result.q, q, atol=1e-6)
-    assert f"leaves it by {tilt:.4f} rad" in result.reason
+    assert f"leaves it by {result.rotation_error:.3g} rad" in result.reason
 
 
 def test_no_other_pitch_or_roll_comes_nearer(rng: np.random.Generator) -> None:
@@ -159,8 +159,15 @@ def test_no_other_pitch_or_roll_comes_nearer(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("x", "sentence"),
     [
-        (0.7, "0.5210 m from the shoulder, which reaches from 0.0900 to 0.4100 m"),
-        (0.22, "0.0410 m from the shoulder, which reaches from 0.0900 to 0.4100 m"),
+        (
+            0.7,
+            "0.5210 m from the shoulder, which reaches from 0.0900 to 0.4100 m: 0.111 m too far",
+        ),
+        (0.22, "0.0410 m from the shoulder, which reaches from 0.0900 to 0.4100 m: 0.049 m too n"),
+        (
+            0.58901,
+            "0.4100 m from the shoulder, which reaches from 0.0900 to 0.4100 m: 1e-05 m too",
+        ),
     ],
 )
 def test_a_wrist_out_of_reach_is_said_with_its_distance(x: float, sentence: str) -> None:
@@ -170,6 +177,16 @@ def test_a_wrist_out_of_reach_is_said_with_its_distance(x: float, sentence: str)
     assert sentence in result.reason
     missing = abs(x - 0.179 - (0.41 if x > 0.5 else 0.09))
     assert result.position_error == pytest.approx(missing, abs=1e-9)
+
+
+def test_a_pose_that_misses_in_both_parts_says_both() -> None:
+    sideways = pose([[1, 0, 0], [0, 0, 1], [0, -1, 0]], [0.4, 0.0, 0.3])
+    result = RVM1.inverse(sideways)
+    assert result.status is IkStatus.UNREACHABLE
+    assert "the wrist would have to be 0.4382 m from the shoulder" in result.reason
+    assert result.reason.endswith("the axis asked for leaves it by 1.57 rad")
+    straight = RVM1.inverse(pose([[0, 0, 1], [0, -1, 0], [1, 0, 0]], [0.7, 0.0, 0.3]))
+    assert "five joints" not in straight.reason
 
 
 def test_a_pose_beyond_a_limit_names_the_joint() -> None:
@@ -239,6 +256,20 @@ def test_position_first_takes_the_nearest_pitch_inside_the_limits() -> None:
             best = min(best, so3.angle_between(R, T[:3, :3]))
     assert result.rotation_error <= best + 1e-6
     assert result.q[3] == pytest.approx(np.pi, abs=1e-5)
+
+
+def test_position_first_finds_the_few_pitches_at_full_reach(rng: np.random.Generator) -> None:
+    """Was refused: an interval of pitches narrower than the grid that was searched."""
+    for q in RVM1.random_q(rng, 20):
+        q[2:4] = -0.001, HALF
+        T = RVM1.forward(q)
+        for tilt in (0.0, 0.02, 1.0):
+            asked = turned(T, so3.exp(tilt * rng.normal(size=3)))
+            result = RVM1.inverse(asked, seed=q, policy="position_first")
+            assert result.ok
+            assert result.position_error < 1e-9
+            own = so3.angle_between(T[:3, :3], asked[:3, :3])
+            assert result.rotation_error <= own + 1e-6
 
 
 def test_position_first_says_when_not_even_the_position_is_reached() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkStatus
 from dvrk_kinematics.kinematics.spherical_wrist import SphericalWristSolver
 
@@ -18,11 +19,47 @@ CYBER = load_arm("CYBER310")
 PI, HALF = np.pi, np.pi / 2
 
 # By hand, from the drawing: 176 mm up to the shoulder, links of 275 and 152 mm, a hand of 165 mm.
+# The hand's axes x, y, z are the columns, given row by row. At zero they are x forward, y to the
+# right, z down. Shoulder and elbow turn all that follows about y of the base at waist 0, so that
+# -90 deg take forward up and down forward; wrist_pitch then takes z up and x backward about the
+# hand's y; forearm_roll turns about the fore arm, wrist_roll about the hand's z, the waist about
+# the vertical.
 GOLDEN = {
-    "fore arm and hand hanging": ([0, 0, 0, 0, 0, 0], [0.275, 0.0, -0.141], [1, -1, -1]),
-    "fore arm level": ([0, -HALF, 0, 0, 0, 0], [0.317, 0.0, 0.451], None),
-    "hand up, to the left": ([HALF, -HALF, 0, 0, HALF, 0], [0.0, 0.152, 0.616], None),
-    "stretched up": ([0, -HALF, -HALF, 0, 0, 0], [0.0, 0.0, 0.768], None),
+    "fore arm and hand hanging": (
+        [0, 0, 0, 0, 0, 0],
+        [0.275, 0.0, -0.141],
+        [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+    ),
+    # About z down by 90 deg: x goes where y was, y where x was, backward.
+    "hanging, wrist rolled": (
+        [0, 0, 0, 0, 0, HALF],
+        [0.275, 0.0, -0.141],
+        [[0, -1, 0], [-1, 0, 0], [0, 0, -1]],
+    ),
+    "fore arm level": (
+        [0, -HALF, 0, 0, 0, 0],
+        [0.317, 0.0, 0.451],
+        [[0, 0, 1], [0, -1, 0], [1, 0, 0]],
+    ),
+    # At waist 0 the hand has x backward, y to the right, z up; the waist takes x to the right of
+    # the base and y forward.
+    "hand up, to the left": (
+        [HALF, -HALF, 0, 0, HALF, 0],
+        [0.0, 0.152, 0.616],
+        [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
+    ),
+    # The same at waist 0, rolled by 90 deg about forward: right goes down, up goes right.
+    "fore arm rolled, hand to the right": (
+        [0, -HALF, 0, HALF, HALF, 0],
+        [0.152, -0.165, 0.451],
+        [[-1, 0, 0], [0, 0, -1], [0, -1, 0]],
+    ),
+    # Half a turn about y in all: x backward, z up.
+    "stretched up": (
+        [0, -HALF, -HALF, 0, 0, 0],
+        [0.0, 0.0, 0.768],
+        [[-1, 0, 0], [0, -1, 0], [0, 0, 1]],
+    ),
 }
 
 # All eight solutions of the pose with the upper arm upright, the fore arm level and the hand up,
@@ -49,11 +86,10 @@ def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_poses_that_can_be_read_off_the_drawing(name: str) -> None:
-    q, p, diagonal = GOLDEN[name]
+    q, p, R = GOLDEN[name]
     T = CYBER.forward(q)
     np.testing.assert_allclose(T[:3, 3], p, atol=1e-15)
-    if diagonal is not None:
-        np.testing.assert_allclose(T[:3, :3], np.diag(diagonal), atol=1e-15)
+    np.testing.assert_allclose(T[:3, :3], R, atol=1e-15)
 
 
 def test_the_eight_solutions_are_those_derived_by_hand() -> None:
@@ -127,6 +163,33 @@ def test_a_straight_wrist_shares_its_rolls_as_the_seed_has_them() -> None:
     assert found.q[3] + found.q[5] == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(
+    "q", [[0.4, -1.2, 0.6, 1.5, 0.0, 1.6], [0.278, -2.101, 0.146, -2.441, 0.0, -0.313]]
+)
+def test_a_straight_wrist_shares_its_rolls_so_that_both_are_inside_their_limits(q) -> None:
+    """Was refused: forearm_roll of the seed, and a wrist_roll that had to take all the rest."""
+    T = CYBER.forward(q)
+    for seed in (None, q, np.zeros(6), CYBER.limits.lower, CYBER.limits.upper):
+        found = CYBER.inverse(T, seed=seed)
+        assert found.ok, found.why_not
+        np.testing.assert_allclose(CYBER.forward(found.q), T, atol=1e-12)
+    assert CYBER.inverse_branch(T, "left/elbow_up/wrist_up").ok
+    # As near to the seed as the other roll allows: it is at its limit then.
+    far = CYBER.inverse(T, seed=np.zeros(6))
+    assert min(CYBER.limits.upper[5] - far.q[5], far.q[5] - CYBER.limits.lower[5]) < 1e-9
+
+
+def test_a_straight_wrist_whose_rolls_fit_nowhere_names_the_joint() -> None:
+    q = np.array([0.4, -1.2, 0.6, 0.7, 0.0, -0.3])
+    T = CYBER.forward(q)
+    lower, upper = CYBER.limits.lower.copy(), CYBER.limits.upper.copy()
+    lower[[3, 5]], upper[[3, 5]] = -0.1, 0.1
+    narrow = JointLimits(CYBER.joint_names, lower, upper)
+    found = SphericalWristSolver(CYBER.model, narrow).solve(T, np.zeros(6))
+    assert [violation.joint for violation in found.violations] == ["wrist_roll"]
+    assert found.q[5] == pytest.approx(0.4)
+
+
 def test_a_wrist_above_the_waist_leaves_the_waist_to_the_seed() -> None:
     q = np.array([0.8, -HALF, -HALF, 0.3, 0.9, -0.5])
     T = CYBER.forward(q)
@@ -134,6 +197,24 @@ def test_a_wrist_above_the_waist_leaves_the_waist_to_the_seed() -> None:
     np.testing.assert_allclose(CYBER.forward(found.q), T, atol=1e-9)
     assert found.q[0] == pytest.approx(0.8)
     assert [violation.joint for violation in found.violations] == ["elbow"]
+
+
+def test_a_wrist_above_the_waist_takes_a_waist_that_leaves_the_wrist_inside_its_limits(
+    rng: np.random.Generator,
+) -> None:
+    """Some were refused without a seed: at waist 0 they need rolls beyond the limits."""
+    q = CYBER.random_q(rng, 1000)
+    # The fore arm folds back to the waist's axis.
+    q[:, 1] = rng.uniform(-HALF - 0.5, -HALF + 0.5, 1000)
+    q[:, 2] = PI - np.arcsin(0.275 * np.cos(q[:, 1]) / 0.152) - q[:, 1]
+    q = q[CYBER.limits.contains(q)]
+    assert len(q) > 200
+    T = CYBER.forward(q)
+    assert np.hypot(*(T[:, :3, 3] - 0.165 * T[:, :3, 2])[:, :2].T).max() < 1e-12
+    for found in (CYBER.inverse_batch(T), CYBER.inverse_batch(T, seed=q)):
+        assert found.ok.all()
+        np.testing.assert_allclose(CYBER.forward(found.q), T, atol=1e-9)
+    np.testing.assert_allclose(found.q[:, 0], q[:, 0], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +225,11 @@ def test_a_wrist_out_of_reach_is_said_with_its_distance(distance: float, sentenc
     T[:3, 3] = [distance, 0.0, 0.176 + 0.165]
     result = CYBER.inverse(T)
     assert result.status is IkStatus.UNREACHABLE
-    assert sentence in result.reason and "reaches from 0.1230 to 0.4270 m" in result.reason
-    assert result.rotation_error < 1e-12
     missing = max(distance - 0.427, 0.123 - distance)
+    how = f"{missing:.3g} m too {'far' if distance > 0.2 else 'near'}"
+    assert f"{sentence} from the shoulder, which reaches from 0.1230 to 0.4270" in result.reason
+    assert result.reason.endswith(how)
+    assert result.rotation_error < 1e-12
     assert result.position_error == pytest.approx(missing, abs=1e-9)
 
 
