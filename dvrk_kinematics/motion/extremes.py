@@ -19,6 +19,7 @@ __all__ = [
     "find_excess",
     "find_extremes",
     "find_outside_limits",
+    "find_relapse",
 ]
 
 _CHUNK = 8192
@@ -164,3 +165,28 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
         return None
     value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
     return Excess(Quantity.POSITION, limits.names[j], float(value[j]), float(limit[j]))
+
+
+def find_relapse(spline: Spline, limits: MotionLimits) -> Excess | None:
+    """Find a joint that starts outside its limits, comes back, and leaves them again.
+
+    Args:
+        spline: The motion.
+        limits: What is allowed.
+    """
+    lower = limits.position.lower - LIMIT_TOLERANCE
+    upper = limits.position.upper + LIMIT_TOLERANCE
+    q = spline.position
+    is_inside = (q >= lower) & (q <= upper)
+    for j in np.flatnonzero(~is_inside[0] & is_inside.any(axis=0)):
+        back = slice(int(np.argmax(is_inside[:, j])), None)
+        rest = Spline(
+            spline.times[back],
+            q[back],
+            spline.velocity[back],
+            None if spline.acceleration is None else spline.acceleration[back],
+        )
+        outside = find_outside_limits(find_extremes(rest), limits, rest.position[0])
+        if outside is not None:
+            return outside
+    return None

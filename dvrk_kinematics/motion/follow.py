@@ -13,10 +13,10 @@ import numpy as np
 from dvrk_kinematics.geometry.angles import unwrap
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkPolicy
 from dvrk_kinematics.motion.follow_steps import (
     SOLVED,
-    Allowed,
     Followed,
     Loss,
     LostPath,
@@ -25,9 +25,10 @@ from dvrk_kinematics.motion.follow_steps import (
 )
 from dvrk_kinematics.motion.given_up import GivenUpPath
 from dvrk_kinematics.motion.knots import SAMPLE_S
+from dvrk_kinematics.motion.motion_limits import make_allowed
 from dvrk_kinematics.motion.segments import TipSegment
 
-__all__ = ["Allowed", "Followed", "Loss", "PathFollower"]
+__all__ = ["Followed", "Loss", "PathFollower"]
 
 _BATCH = 1024
 """Samples that are solved at once."""
@@ -40,17 +41,18 @@ class PathFollower:
 
     Args:
         arm: The arm.
-        allowed: Joint positions that the motion may have.
+        limits: Joint limits (rad, m); a joint that is outside where a path begins may come back.
         policy: What to give up where a pose is outside the limits.
 
     Attributes:
         policy: The same.
     """
 
-    def __init__(self, arm: Arm, allowed: Allowed, policy: IkPolicy = IkPolicy.EXACT) -> None:
+    def __init__(self, arm: Arm, limits: JointLimits, policy: IkPolicy = IkPolicy.EXACT) -> None:
         self._arm = arm
         self.policy = policy
-        self._steps = StepFollower(arm, allowed, policy)
+        self._limits = limits
+        self._steps = StepFollower(arm, make_allowed(limits, limits.lower), policy)
         self._given_up: tuple[TipSegment, GivenUpPath] | None = None
 
     def follow(self, segment: TipSegment, t: Array, q_begin: Array) -> Followed | Loss:
@@ -64,6 +66,7 @@ class PathFollower:
         Returns:
             The joint positions, or where the path is lost first.
         """
+        self._steps.allowed = make_allowed(self._limits, q_begin)
         if self._given_up is not None and self._given_up[0] is segment:
             return self._smooth(self._given_up[1], t)
         found = self._follow(segment, t, q_begin)

@@ -15,9 +15,18 @@ from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.models.schema import JointKind
+from dvrk_kinematics.motion.motion_limits import Allowed
 from dvrk_kinematics.motion.segments import TipSegment
 
-__all__ = ["SOLVED", "Allowed", "Followed", "Loss", "LostPath", "Samples", "StepFollower"]
+__all__ = [
+    "SOLVED",
+    "Allowed",
+    "Followed",
+    "Loss",
+    "LostPath",
+    "Samples",
+    "StepFollower",
+]
 
 SOLVED = (IkStatus.OK, IkStatus.OUTSIDE_LIMITS)
 """What an exact solution can be worth."""
@@ -31,18 +40,6 @@ _HALVINGS = 8
 """How often a step is halved before it counts as a jump: 5 ms become 20 us."""
 
 Mask = npt.NDArray[np.bool_]
-
-
-class Allowed(NamedTuple):
-    """Joint positions that a motion may have (rad, m), shape (n,) each.
-
-    Attributes:
-        lower: The lower limits, or where the arm started if that was lower.
-        upper: The upper limits, or where the arm started if that was higher.
-    """
-
-    lower: Array
-    upper: Array
 
 
 class Loss(NamedTuple):
@@ -119,6 +116,7 @@ class StepFollower:
         InvalidInput: The arm does not know the policy.
 
     Attributes:
+        allowed: The same.
         turns: Which joints may take whole turns, shape (n,).
         jump: Steps longer than these are looked at more closely (rad, m), shape (n,).
     """
@@ -126,7 +124,7 @@ class StepFollower:
     def __init__(self, arm: Arm, allowed: Allowed, policy: IkPolicy) -> None:
         self._arm = arm
         self._names = arm.joint_names
-        self._allowed = allowed
+        self.allowed = allowed
         self._policy = policy
         # What is given up leaves a little room, within which the motion can be made smooth.
         self._stricter = arm if policy is IkPolicy.EXACT else _make_stricter(arm)
@@ -139,7 +137,7 @@ class StepFollower:
 
     def are_inside(self, q: Array) -> Mask:
         """Which joint positions, shape (N, n), the motion may have; shape (N,)."""
-        low, high = self._allowed
+        low, high = self.allowed
         inside: Mask = (q >= low - LIMIT_TOLERANCE) & (q <= high + LIMIT_TOLERANCE)
         return np.asarray(inside.all(axis=-1))
 
@@ -223,9 +221,9 @@ class StepFollower:
         return Loss(time_s, PlanReason.JUMP, self._names[j], float(step[j]), float(self.jump[j]))
 
     def _outside(self, q: Array, time_s: float) -> Loss:
-        below, above = self._allowed.lower - q, q - self._allowed.upper
+        below, above = self.allowed.lower - q, q - self.allowed.upper
         j = int(np.argmax(np.maximum(below, above)))
-        bound = self._allowed.lower if below[j] > above[j] else self._allowed.upper
+        bound = self.allowed.lower if below[j] > above[j] else self.allowed.upper
         return Loss(
             time_s, PlanReason.POSITION_LIMIT, self._names[j], float(q[j]), float(bound[j])
         )

@@ -8,15 +8,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.segments import Segment
 
-__all__ = ["KNOT_SPACING_S", "SAMPLE_S", "Grid", "make_grid", "make_knot_times", "split_knots"]
+__all__ = [
+    "KNOT_SPACING_S",
+    "LONGEST_S",
+    "SAMPLE_S",
+    "Grid",
+    "check_duration",
+    "make_grid",
+    "make_knot_times",
+    "split_knots",
+]
 
 KNOT_SPACING_S = 0.05
 """Longest time between two knots, unless a goal would have too many."""
 SAMPLE_S = 0.005
 """Longest time between two samples: 200 Hz."""
+LONGEST_S = 3600.0
+"""How long a motion may take. Every sample is looked at, so that time and memory of planning grow
+with the duration: an hour is 720 000 samples, some seconds and a few hundred megabytes."""
 
 _SHORTEST_S = 1e-4
 """Changes of phase nearer than this are one: what happens in between moves nothing."""
@@ -40,6 +53,21 @@ class Grid(NamedTuple):
     interval: Rows
     u: Array
     knots: Rows
+
+
+def check_duration(duration_s: float) -> None:
+    """Refuse a motion that takes too long to be looked at everywhere.
+
+    Args:
+        duration_s: How long it takes as a whole (s).
+
+    Raises:
+        InvalidInput: Longer than ``LONGEST_S``.
+    """
+    # Written so that NaN is refused too.
+    if not duration_s <= LONGEST_S:
+        reason = f"takes {duration_s:.6g} s, more than the {LONGEST_S:g} s that can be planned"
+        raise InvalidInput("motion", f"{reason}; make it faster or shorter, or repeat it less")
 
 
 def make_knot_times(segment: Segment, spacing_s: float = KNOT_SPACING_S) -> Nanoseconds:

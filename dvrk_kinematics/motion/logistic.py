@@ -26,6 +26,8 @@ __all__ = ["Curve", "Logistic", "hyperbolic", "hyperbolic_within"]
 
 _EDGE = 1e-9
 """Nearer to an end than this (of tau) the curve is its end to the last bit, and x overflows."""
+_REST = 1e-12
+"""How far from its end, and how fast, a curve may be there: more is a jump."""
 _GRID = 20_001
 """Places at which the largest derivatives of a curve are looked for."""
 _GRID_SLACK = 1.0 + 1e-6
@@ -42,7 +44,8 @@ class Curve:
         delta: D, what is then left of the way, in (0, 1/2).
 
     Raises:
-        InvalidInput: A number is outside its range, or the half width leaves the move.
+        InvalidInput: A number is outside its range, the half width leaves the move, or the curve
+            is so flat that it does not rest at its ends.
     """
 
     centre: float = 0.5
@@ -62,6 +65,19 @@ class Curve:
             raise InvalidInput(
                 "half_width",
                 f"must be below {room:g} with centre {self.centre:g}, is {self.half_width:g}",
+            )
+        self._check_ends()
+
+    def _check_ends(self) -> None:
+        ends = self.sample(np.array([0.0, 1.0]))
+        off = np.abs([ends.s - [0.0, 1.0], ends.sd, ends.sdd]).max()
+        if not off <= _REST:
+            raise InvalidInput(
+                "half_width",
+                f"{self.half_width:g} with centre {self.centre:g} and delta {self.delta:g} makes "
+                "a curve without rest at its ends: done are "
+                f"{100.0 * float(ends.s[0]):.3g} % at its begin, "
+                f"{100.0 * float(ends.s[1]):.3g} % at its end",
             )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 
-__all__ = ["RELATIVE_SLACK", "MotionLimits", "make_motion_limits"]
+__all__ = ["RELATIVE_SLACK", "Allowed", "MotionLimits", "make_allowed", "make_motion_limits"]
 
 RELATIVE_SLACK = 1e-3
 """By how much a velocity or acceleration may be above its limit: planners that use a limit to the
@@ -77,3 +78,20 @@ def make_motion_limits(
         np.array([joint.velocity for joint in joints]) * velocity_scale,
         np.array([joint.acceleration for joint in joints]) * acceleration_scale,
     )
+
+
+class Allowed(NamedTuple):
+    """Joint positions that a motion may have (rad, m), shape (n,) each.
+
+    Attributes:
+        lower: The lower limits, or where the joints are if that is lower.
+        upper: The upper limits, or where the joints are if that is higher.
+    """
+
+    lower: Array
+    upper: Array
+
+
+def make_allowed(limits: JointLimits, q: Array) -> Allowed:
+    """What a motion may have that begins at q (rad, m), shape (n,): inside, or on the way back."""
+    return Allowed(np.minimum(limits.lower, q), np.maximum(limits.upper, q))

@@ -10,14 +10,15 @@ from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult
 from dvrk_kinematics.kinematics.validation import joint_array
 from dvrk_kinematics.motion.arcs import Arc
 from dvrk_kinematics.motion.blends import BlendedLines
-from dvrk_kinematics.motion.follow import Allowed, Loss, PathFollower
+from dvrk_kinematics.motion.follow import Loss, PathFollower
 from dvrk_kinematics.motion.joint_timing import time_joints
-from dvrk_kinematics.motion.knots import make_grid, make_knot_times
-from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.knots import check_duration, make_grid, make_knot_times
+from dvrk_kinematics.motion.motion_limits import MotionLimits, make_allowed
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL, resolve
 from dvrk_kinematics.motion.paths import Line, Path
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
@@ -48,9 +49,10 @@ def make_path(
         policy: What to give up where a pose is outside the limits.
 
     Raises:
-        InvalidInput: There are no moves, a radius does not fit, or joints do not match the arm.
+        InvalidInput: There are no moves, a radius does not fit, joints do not match the arm, or
+            the motion takes too long to be planned.
         CollinearPoints: An arc whose points are on a line.
-        PlanRefused: A joint move to a pose that cannot be reached.
+        PlanRefused: A joint move to a pose that cannot be reached, or beyond the limits.
         UnknownName: There is no such scaling.
     """
     if not moves:
@@ -72,13 +74,11 @@ class _Maker:
         self._arm = arm
         self._limits = limits
         self._scaling = scaling
-        allowed = Allowed(
-            np.minimum(limits.position.lower, q_start), np.maximum(limits.position.upper, q_start)
-        )
-        self._follower = PathFollower(arm, allowed, policy)
+        self._follower = PathFollower(arm, limits.position, policy)
         self._q = q_start
         self._T = arm.forward(q_start)
         self._followed = 0
+        self._duration_s = 0.0
         self.segments: list[Segment] = []
 
     def add(self, moves: Sequence[Move], k: int) -> int:
@@ -124,16 +124,45 @@ class _Maker:
     def _add_path(self, path: Path, T_end: Array, speeds: TipSpeeds, step: int) -> None:
         if path.length > _SAME or path.angle > _SAME:
             scaling = time_path(self._scaling, path, speeds)
-            self.segments.append(TipSegment(path, scaling, step))
+            self._append(TipSegment(path, scaling, step))
             self._T = T_end
 
     def _add_joint_move(self, move: MoveAbsJ | MoveJ, q_end: Array, step: int) -> None:
         self._catch_up()
+        self._check_target(q_end, step)
         if np.abs(q_end - self._q).max() > _SAME:
             scalings = time_joints(move, q_end - self._q, self._limits, self._scaling)
-            self.segments.append(JointSegment(self._arm, self._q, q_end, scalings, step))
+            self._append(JointSegment(self._arm, self._q, q_end, scalings, step))
             self._q, self._T = q_end, self._arm.forward(q_end)
         self._followed = len(self.segments)
+
+    def _append(self, segment: Segment) -> None:
+        """Add a segment, unless the motion gets too long to be looked at everywhere."""
+        self._duration_s += segment.duration_s
+        check_duration(self._duration_s)
+        self.segments.append(segment)
+
+    def _check_target(self, q_end: Array, step: int) -> None:
+        """Refuse joint positions beyond the limits, before anybody looks at the way there."""
+        allowed = make_allowed(self._limits.position, self._q)
+        q = np.clip(q_end, *allowed)
+        beyond = np.abs(q_end - q)
+        j = int(np.argmax(beyond))
+        if beyond[j] <= LIMIT_TOLERANCE:
+            return
+        tip = self._arm.forward(q)[:3, 3]
+        distance = sum(one.length for one in self.segments)
+        distance += float(np.linalg.norm(tip - self._T[:3, 3]))
+        raise PlanRefused(
+            PlanReason.POSITION_LIMIT,
+            step,
+            distance,
+            1.0,
+            self._arm.joint_names[j],
+            float(q_end[j]),
+            float(q[j]),
+            "the target",
+        )
 
     def _catch_up(self) -> None:
         """Follow the paths since the last joint move: only that tells where the joints end."""

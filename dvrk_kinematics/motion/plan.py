@@ -15,7 +15,8 @@ from dvrk_kinematics.motion.cannula import CannulaRule
 from dvrk_kinematics.motion.motion_limits import MotionLimits
 from dvrk_kinematics.motion.move_paths import make_path
 from dvrk_kinematics.motion.moves import Move
-from dvrk_kinematics.motion.planner import Plan, Planner, PlanOptions
+from dvrk_kinematics.motion.plan_options import PlanOptions
+from dvrk_kinematics.motion.planner import Plan, Planner
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
 
 __all__ = ["Plan", "PlanOptions", "plan_motion"]

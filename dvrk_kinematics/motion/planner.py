@@ -7,60 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
+from dvrk_kinematics.errors import PlanReason, PlanRefused
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.result import IkPolicy
 from dvrk_kinematics.motion.cannula import CannulaRule
+from dvrk_kinematics.motion.extremes import find_excess, find_extremes
 from dvrk_kinematics.motion.flight_plan import FlightPlan
-from dvrk_kinematics.motion.follow import Allowed, PathFollower
-from dvrk_kinematics.motion.knots import KNOT_SPACING_S
+from dvrk_kinematics.motion.follow import PathFollower
+from dvrk_kinematics.motion.knots import KNOT_SPACING_S, check_duration
 from dvrk_kinematics.motion.motion_limits import MotionLimits
-from dvrk_kinematics.motion.proving import Prover, Refusal
+from dvrk_kinematics.motion.plan_options import PlanOptions
+from dvrk_kinematics.motion.proving import REASONS, Prover, Refusal
 from dvrk_kinematics.motion.segments import Segment, TipSegment
-from dvrk_kinematics.motion.speeds import find_scaling
 from dvrk_kinematics.motion.spline import Spline
 from dvrk_kinematics.motion.summary import summarise, summarise_rest
 from dvrk_kinematics.motion.timed_path import TimedPath
 from dvrk_kinematics.motion.trial import Trial
 
-__all__ = ["Plan", "PlanOptions", "Planner"]
+__all__ = ["Plan", "Planner"]
 
 _FULL = 0.8
 """Part of the knots that even spacing may use; changes of phase and densifying get the rest."""
 _ROUNDS = 4
 """How often the spacing is widened for a motion that has too many knots."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """How to plan.
-
-    Attributes:
-        scaling: Time scaling of moves: "trapezoid", "quintic", "hyperbolic" or "normalised".
-        policy: "exact", or "position_first": orientation as near as the limits allow.
-        slow_down: Slow down what would be too fast for a joint, instead of refusing it.
-        max_knots: Most knots that a goal may have.
-
-    Raises:
-        InvalidInput: The policy does not exist, or fewer than 2 knots are allowed.
-        UnknownName: There is no such scaling.
-    """
-
-    scaling: str = "trapezoid"
-    policy: IkPolicy = IkPolicy.EXACT
-    slow_down: bool = False
-    max_knots: int = 10_000
-
-    def __post_init__(self) -> None:
-        find_scaling(self.scaling)
-        try:
-            object.__setattr__(self, "policy", IkPolicy(self.policy))
-        except ValueError:
-            valid = ", ".join(item.value for item in IkPolicy)
-            raise InvalidInput("policy", f"must be one of {valid}, is {self.policy!r}") from None
-        if self.max_knots < 2:
-            raise InvalidInput("max_knots", f"must be at least 2, is {self.max_knots}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,9 +96,11 @@ class Planner:
 
         Raises:
             PlanRefused: With the reason, the place, the joint, and what was found until then.
+            InvalidInput: It takes too long to be planned.
         """
         self._segments = segments
         duration = sum(segment.duration_s for segment in segments)
+        check_duration(duration)
         spacing = max(KNOT_SPACING_S, duration / (_FULL * self._options.max_knots))
         for _ in range(_ROUNDS):
             self._prove(spacing)
@@ -146,10 +118,6 @@ class Planner:
         )
 
     def _prove(self, spacing_s: float) -> None:
-        position = self._limits.position
-        allowed = Allowed(
-            np.minimum(position.lower, self.q_start), np.maximum(position.upper, self.q_start)
-        )
         options = self._options
         is_cartesian = any(isinstance(segment, TipSegment) for segment in self._segments)
         is_exact = options.policy is IkPolicy.EXACT
@@ -157,19 +125,23 @@ class Planner:
             self._arm,
             self._limits,
             self._cannula if is_cartesian else None,
-            PathFollower(self._arm, allowed, options.policy),
+            PathFollower(self._arm, self._limits.position, options.policy),
             self.q_start,
             is_exact and all(segment.is_smooth for segment in self._segments),
             options.slow_down,
             spacing_s,
         )
         self._trials, q = [], self.q_start
+        duration = sum(segment.duration_s for segment in self._segments)
         for segment in self._segments:
             proven = prover.prove(segment, q)
             self._slowed_for = prover.slowed_for
             if isinstance(proven, Refusal):
                 raise self._refuse(segment, proven)
             self._trials.append(proven)
+            # What was slowed down may have become too long.
+            duration += float(proven.times_ns[-1]) * 1e-9 - segment.duration_s
+            check_duration(duration)
             q = proven.spline.position[-1]
 
     def _path(self) -> TimedPath:
@@ -236,6 +208,7 @@ class Planner:
             frozen(np.concatenate(velocity)),
             frozen(np.concatenate(acceleration)) if is_smooth else None,
         )
+        self._check(spline)
         is_cartesian = any(isinstance(segment, TipSegment) for segment in self._segments)
         return Plan(
             self._arm.joint_names,
@@ -245,3 +218,18 @@ class Planner:
             self.describe(),
             is_cartesian,
         )
+
+    def _check(self, spline: Spline) -> None:
+        """Look at all knots once more as they will be sent: proofs of parts are not enough."""
+        excess = find_excess(find_extremes(spline), self._limits, self.q_start)
+        if excess is not None:
+            raise PlanRefused(
+                REASONS[excess.quantity],
+                self._segments[0].step,
+                0.0,
+                0.0,
+                excess.joint,
+                excess.value,
+                excess.limit,
+                "somewhere in the motion as a whole",
+            )

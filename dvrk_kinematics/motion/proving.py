@@ -12,14 +12,19 @@ from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.cannula import CannulaRule
-from dvrk_kinematics.motion.extremes import Excess, Quantity, find_excess, find_outside_limits
+from dvrk_kinematics.motion.extremes import (
+    Excess,
+    Quantity,
+    find_excess,
+    find_relapse,
+)
 from dvrk_kinematics.motion.follow import Loss, PathFollower
-from dvrk_kinematics.motion.knots import Nanoseconds, make_knot_times, split_knots
+from dvrk_kinematics.motion.knots import LONGEST_S, Nanoseconds, make_knot_times, split_knots
 from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
 from dvrk_kinematics.motion.segments import Segment, TipSegment
 from dvrk_kinematics.motion.trial import Trial, make_trial
 
-__all__ = ["POSITION_TOLERANCE_M", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
+__all__ = ["POSITION_TOLERANCE_M", "REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
 
 POSITION_TOLERANCE_M = 1e-6
 ROTATION_TOLERANCE_RAD = 1e-6
@@ -35,11 +40,12 @@ _SLOWEST = 1000.0
 _ROOM = 1e-4
 """By how much more than needed it is slowed down, so that the next trial fits."""
 
-_REASONS = {
+REASONS = {
     Quantity.POSITION: PlanReason.POSITION_LIMIT,
     Quantity.VELOCITY: PlanReason.VELOCITY_LIMIT,
     Quantity.ACCELERATION: PlanReason.ACCELERATION_LIMIT,
 }
+"""Why a motion is refused that is beyond a limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,9 +130,9 @@ class Prover:
             denser = split_knots(trial.times_ns, pieces, _SHORTEST_S)
             if denser is not None:
                 return trial.segment, denser
-        excess = find_excess(trial.extremes, self._limits, self._q_start)
+        excess = self._find_excess(trial)
         if excess is not None:
-            factor = self._find_factor(trial)
+            factor = self._find_factor(trial, excess)
             if factor is None:
                 return self._as_loss(excess, trial)
             slower = trial.segment.slowed(factor)
@@ -134,21 +140,33 @@ class Prover:
             return slower, make_knot_times(slower, self._spacing_s)
         return _find_deviation(trial)
 
+    def _find_excess(self, trial: Trial) -> Excess | None:
+        """The limit that a trial does not keep.
+
+        A joint that is outside may come back. Where it is at the begin of a segment is as far out
+        as it may be there, so that it does not go out again once it is inside.
+        """
+        begin = trial.spline.position[0]
+        excess = find_excess(trial.extremes, self._limits, begin)
+        return find_relapse(trial.spline, self._limits) if excess is None else excess
+
     def _is_too_fast(self, trial: Trial) -> bool:
         """Whether the velocities at the knots, which are exact, are beyond the limits."""
         speeds = np.abs(trial.spline.velocity).max(axis=0)
         return bool((speeds > self._limits.velocity * (1.0 + RELATIVE_SLACK)).any())
 
-    def _find_factor(self, trial: Trial) -> float | None:
+    def _find_factor(self, trial: Trial, excess: Excess) -> float | None:
         """By how much to slow down; None if that would not help."""
-        outside = find_outside_limits(trial.extremes, self._limits, self._q_start)
-        if not self._slow_down or outside is not None:
+        if not self._slow_down or excess.quantity is Quantity.POSITION:
             return None
         found = trial.extremes
         speed = float((found.speed / self._limits.velocity).max())
         acceleration = float((found.acceleration / self._limits.acceleration).max())
         factor = max(speed, sqrt(acceleration)) * (1.0 + _ROOM)
-        return factor if trial.segment.slowed_by * factor <= _SLOWEST else None
+        slowed_by, duration_s = trial.segment.slowed_by, trial.segment.duration_s
+        return (
+            factor if slowed_by * factor <= _SLOWEST and duration_s * factor <= LONGEST_S else None
+        )
 
     def _note(self, segment: Segment, excess: Excess) -> None:
         if segment.slowed_by > self._slowest:
@@ -188,7 +206,7 @@ class Prover:
             rates = trial.played.qd if is_speed else trial.played.qdd
             row = int(np.argmax(np.abs(rates[:, j])))
         at = float(trial.grid.t[row])
-        reason = _REASONS[excess.quantity]
+        reason = REASONS[excess.quantity]
         return Loss(at, reason, excess.joint, excess.value, excess.limit)
 
 

@@ -106,6 +106,9 @@ def make_trial(
             return gap
         segment = replace(segment, q_start=q_begin)
         q, given_up = segment.motion(grid.t).q, np.zeros(len(grid.t))
+        gap = _find_gap(arm, q[0], q_begin, _SAME)
+        if gap is not None:
+            return gap
         spline = _knot_joints(segment, grid, is_smooth)
     else:
         followed = follower.follow(segment, grid.t, q_begin)
@@ -166,6 +169,9 @@ def _find_gap(arm: Arm, q: Array, q_begin: Array, tolerance: float) -> Loss | No
 def _knot_joints(segment: JointSegment, grid: Grid, is_smooth: bool) -> Spline:
     t = grid.t[grid.knots]
     q, qd, qdd = segment.motion(t)
+    # As the knots are put together: from where the joints are, at rest, to rest.
+    q[0] = segment.q_start
+    qd[[0, -1]] = qdd[[0, -1]] = 0.0
     return Spline(t, q, qd, qdd if is_smooth else None)
 
 
