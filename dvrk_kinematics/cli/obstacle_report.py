@@ -25,6 +25,7 @@ from dvrk_kinematics.cli.pick_and_place import (
     clearance,
     curve_joints,
 )
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm, load_arm
 
 __all__ = ["CENTRES", "draw", "main", "table"]
@@ -35,6 +36,7 @@ CENTRES: dict[str, tuple[float, ...]] = {
     "first round, then up": (0.3, 0.7, 0.7, 0.5, 0.7, 0.3),
 }
 """Centres A of waist, shoulder, elbow, forearm_roll, wrist_pitch and wrist_roll."""
+_TICKS = [0.0, 0.1, 0.2, 0.3, 0.4]
 _LINKS = ("base", "waist_link", "elbow_link", "forearm_roll_link", "tip")
 
 
@@ -73,17 +75,30 @@ def _draw_scene(
     for colour, (name, motion) in zip(COLOURS, motions.items(), strict=False):
         tip = arm.forward(motion.q)[:, :3, 3]
         axis.plot(*tip.T, color=colour, linewidth=2.2, label=name)
-    bent = motions["first up, then round"]
-    for k in np.linspace(0, len(bent.t) - 1, 5).astype(int):
-        frames = arm.frames(bent.q[k])
-        joints = np.array([frames[link][:3, 3] for link in _LINKS])
-        axis.plot(*joints.T, "-o", color=COLOURS[4], linewidth=2.0, markersize=3.5)
+    hits, bent = motions["all joints together"], motions["first up, then round"]
+    for q in (bent.q[0], bent.q[-1]):
+        _draw_arm(axis, arm, q, COLOURS[4])
+    for colour, motion in zip(COLOURS, (hits, bent), strict=False):
+        nearest = int(np.argmin(clearance(arm, motion.q, task.post)))
+        _draw_arm(axis, arm, motion.q[nearest], colour)
     axis.set(xlim=(-0.05, 0.4), ylim=(-0.25, 0.25), zlim=(0.0, 0.5))
-    axis.set(xlabel="x, m", ylabel="y, m", zlabel="z, m")
+    axis.set(xticks=_TICKS, yticks=[-0.2, -0.1, 0.0, 0.1, 0.2], zticks=[*_TICKS, 0.5])
+    # Away from the numbers of its axis, which runs towards the reader.
+    axis.set_xlabel("x, m", labelpad=12.0)
+    axis.set(ylabel="y, m", zlabel="z, m")
     axis.set_box_aspect((0.45, 0.5, 0.5))
     axis.view_init(elev=22.0, azim=-32.0)
-    axis.set_title("Path of the tip; the arm of the middle one in grey")
+    axis.set_title(
+        "Path of the tip; the arm at both ends, and where two moves are nearest the post"
+    )
     axis.legend(loc="upper left")
+
+
+def _draw_arm(axis: Any, arm: Arm, q: Array, colour: str) -> None:
+    """Draws the arm at joint positions (rad), shape (n,), as a line through its joints."""
+    frames = arm.frames(q)
+    joints = np.array([frames[link][:3, 3] for link in _LINKS])
+    axis.plot(*joints.T, "-o", color=colour, linewidth=2.0, markersize=3.5, alpha=0.8)
 
 
 def _draw_post(axis: Any, post: Post) -> None:
@@ -107,7 +122,7 @@ def _draw_curves(axis: Any, arm: Arm, task: PickAndPlace) -> None:
         share = (motion.q[:, k] - motion.q[0, k]) / way[k]
         axis.plot(motion.t / task.duration_s, share, color=colour, label=arm.joint_names[k])
     axis.set(xlabel="τ", ylabel="part of the way")
-    axis.set_title("Its curves: A = 0.7 and 0.3, B = 0.2, D = 0.005")
+    axis.set_title("First up, then round: A = 0.7 and 0.3, B = 0.2, D = 0.005")
     axis.legend()
 
 

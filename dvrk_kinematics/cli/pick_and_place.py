@@ -22,8 +22,9 @@ __all__ = ["JointCurves", "PickAndPlace", "Post", "clearance", "curve_joints", "
 
 _BODY = ("waist_link", "elbow_link", "forearm_roll_link", "tip")
 """Frames at shoulder, elbow, wrist and tip: the ends of what can hit something."""
-ARM_RADIUS_M = 0.04
-"""Half the thickness of the arm (m): its plates are 50 mm wide, 70 mm apart outside."""
+ARM_RADIUS_M = 0.044
+"""Radius of rods around the arm (m): its plates are 50 mm wide and 70 mm apart outside, which puts
+their edges 43.0 mm from its middle."""
 
 
 class Post(NamedTuple):

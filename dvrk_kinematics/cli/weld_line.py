@@ -7,12 +7,14 @@ command MS (move straight) puts n points on the line and interpolates the joints
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.geometry.arrays import Array, as_floats
 from dvrk_kinematics.kinematics.arm import Arm
 
 __all__ = [
@@ -40,12 +42,26 @@ class WeldTask:
         end: Where it ends (m).
         speed: Speed of the tip (m/s).
         samples: How many samples, both ends included.
+
+    Raises:
+        InvalidInput: Not two points apart, a speed above 0 and at least two samples.
     """
 
     start: tuple[float, float, float] = (0.5, 0.0, 0.45)
     end: tuple[float, float, float] = (0.5, 0.0, 0.2)
     speed: float = 0.03589
     samples: int = 70
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            point = as_floats(getattr(self, name), name)
+            if point.shape != (3,) or not np.isfinite(point).all():
+                raise InvalidInput(name, f"must be three finite numbers (m), is {point.tolist()}")
+        if self.length == 0.0:
+            raise InvalidInput("end", f"is {self.end} m, as the start; a seam needs two points")
+        if not 0.0 < self.speed < inf:
+            raise InvalidInput("speed", f"must be finite and above 0 m/s, is {self.speed:g}")
+        _check_count("samples", self.samples, 2, None)
 
     @property
     def length(self) -> float:
@@ -123,8 +139,7 @@ def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
     Raises:
         InvalidInput: Not a number of points that the command takes, or the seam is out of reach.
     """
-    if not 1 < points <= _MOST_POINTS:
-        raise InvalidInput("points", f"must be 2 to {_MOST_POINTS}, is {points}")
+    _check_count("points", points, 2, _MOST_POINTS)
     knots = np.linspace(0.0, 1.0, points + 2)
     q = _joints(arm, task, knots)
     t = task.times
@@ -135,6 +150,17 @@ def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
     return Motion(
         t, q[piece] + along[:, None] * rate[piece], rate[piece], np.zeros((len(t), q.shape[1]))
     )
+
+
+def _check_count(name: str, count: int, least: int, most: int | None) -> None:
+    """Refuses what is no whole number from ``least`` to ``most``; without a most, any above."""
+    allowed = f"{least} or more" if most is None else f"{least} to {most}"
+    try:
+        whole = index(count)
+    except TypeError:
+        raise InvalidInput(name, f"must be a whole number, {allowed}, is {count!r}") from None
+    if whole < least or (most is not None and whole > most):
+        raise InvalidInput(name, f"must be {allowed}, is {whole}")
 
 
 def _joints(arm: Arm, task: WeldTask, fractions: Array) -> Array:

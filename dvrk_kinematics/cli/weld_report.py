@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ POINTS = (2, 4, 9, 19, 49, 98)
 """Numbers of points of the command MS in the table."""
 _SHOWN = 4
 """Points of the approximation that the charts over time show beside the true line."""
+_FINE = 2001
+"""Samples of the approximation in the charts."""
 _Y = 1
 
 
@@ -75,7 +78,8 @@ def draw(arm: Arm, task: WeldTask, file: Path) -> None:
     Raises:
         MissingExtra: If matplotlib is not installed.
     """
-    true, rough = sample_weld(arm, task), approximate_weld(arm, task, _SHOWN)
+    true = sample_weld(arm, task)
+    rough = approximate_weld(arm, _finely(task), _SHOWN)
     with sheet(file, 11.0, 12.0) as figure:
         axes = figure.subplots(4, 2)
         _draw_joints(axes[0], arm, true)
@@ -84,6 +88,11 @@ def draw(arm: Arm, task: WeldTask, file: Path) -> None:
         _draw_paths(axes[2, 0], arm, task)
         _draw_deviation(axes[2, 1], arm, task)
         _draw_errors(axes[3], arm, task, rough)
+
+
+def _finely(task: WeldTask) -> WeldTask:
+    """The same seam with so many samples that the steps of MS look like steps."""
+    return replace(task, samples=_FINE)
 
 
 def _draw_joints(axes: Any, arm: Arm, motion: Motion) -> None:
@@ -101,8 +110,10 @@ def _draw_link_speeds(axis: Any, arm: Arm, true: Motion, rough: Motion) -> None:
     for k in (1, 2, 3):
         colour = COLOURS[k - 1]
         norm = np.linalg.norm(exact[:, k], axis=1)
-        axis.plot(true.t, norm, color=colour, label=f"link {k + 1}")
-        axis.plot(rough.t, np.linalg.norm(stepped[:, k], axis=1), ":", color=colour)
+        # Pale, so that the dots can be seen where both are the same, as for link 4.
+        axis.plot(true.t, norm, color=colour, alpha=0.5, label=f"link {k + 1}")
+        steps = np.linalg.norm(stepped[:, k], axis=1)
+        axis.plot(rough.t, steps, ":", color=colour, linewidth=2.0, drawstyle="steps-post")
     axis.set(xlabel="s", ylabel="rad/s")
     axis.set_title(f"Link speeds in the fixed frame (fig. 7, 8); dotted: MS, n = {_SHOWN}")
     axis.legend(ncols=3)
@@ -120,14 +131,16 @@ def _draw_link_rates(axis: Any, arm: Arm, motion: Motion) -> None:
 
 
 def _draw_paths(axis: Any, arm: Arm, task: WeldTask) -> None:
-    fine = WeldTask(task.start, task.end, task.speed, 1001)
     for k, points in enumerate((2, 4, 9)):
-        tip = 1e3 * arm.forward(approximate_weld(arm, fine, points).q)[:, :3, 3]
+        tip = 1e3 * arm.forward(approximate_weld(arm, _finely(task), points).q)[:, :3, 3]
         axis.plot(tip[:, 0], tip[:, 2], color=COLOURS[k], label=f"MS, n = {points}")
     axis.plot(*1e3 * np.array([task.start, task.end])[:, [0, 2]].T, "k--", label="the line")
     axis.set(xlabel="x, mm", ylabel="z, mm")
     axis.set_title("Path of the tip (fig. 10); x is stretched")
-    axis.legend()
+    # Room for the legend beside the widest path.
+    left, right = axis.get_xlim()
+    axis.set_xlim(left, right + 0.4 * (right - left))
+    axis.legend(loc="center right")
 
 
 def _draw_deviation(axis: Any, arm: Arm, task: WeldTask) -> None:
@@ -148,7 +161,7 @@ def _draw_errors(axes: Any, arm: Arm, task: WeldTask, rough: Motion) -> None:
     axes[0].set_title(f"Velocity of the tip off by (fig. 11), MS with n = {_SHOWN}")
     axes[0].legend(ncols=2)
     for k, points in enumerate((2, 4, 9)):
-        linear, _ = _velocity_errors(arm, task, approximate_weld(arm, task, points))
+        linear, _ = _velocity_errors(arm, task, approximate_weld(arm, _finely(task), points))
         axes[1].plot(rough.t, 1e3 * linear, color=COLOURS[k], label=f"n = {points}")
     axes[1].set_title("In all (fig. 12)")
     axes[1].legend(ncols=3)

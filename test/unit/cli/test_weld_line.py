@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -125,6 +126,31 @@ def test_the_seam_is_planned_and_proven_as_any_other_line() -> None:
 def test_the_command_takes_no_other_number_of_points(points: int) -> None:
     with pytest.raises(InvalidInput, match=f"points: must be 2 to 98, is {points}"):
         approximate_weld(RVM1, TASK, points)
+
+
+@pytest.mark.parametrize("points", [2.5, "4", None])
+def test_it_takes_whole_numbers_only(points: object) -> None:
+    with pytest.raises(InvalidInput, match="points: must be a whole number, 2 to 98, is "):
+        approximate_weld(RVM1, TASK, points)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"speed": 0.0}, "speed: must be finite and above 0 m/s, is 0"),
+        ({"speed": -0.1}, "speed: must be finite and above 0 m/s, is -0.1"),
+        ({"speed": float("nan")}, "speed: must be finite and above 0 m/s, is nan"),
+        ({"samples": 0}, "samples: must be 2 or more, is 0"),
+        ({"samples": 1}, "samples: must be 2 or more, is 1"),
+        ({"samples": 70.0}, "samples: must be a whole number, 2 or more, is 70.0"),
+        ({"end": TASK.start}, "end: is (0.5, 0.0, 0.45) m, as the start; a seam needs two points"),
+        ({"end": (0.5, 0.0)}, "end: must be three finite numbers (m), is [0.5, 0.0]"),
+        ({"start": (0.5, 0.0, float("inf"))}, "start: must be three finite numbers (m), is [0.5,"),
+    ],
+)
+def test_a_seam_that_makes_no_sense_is_refused_by_name(change, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(sentence)):
+        WeldTask(**change)
 
 
 def test_a_seam_out_of_reach_is_refused_with_the_place() -> None:
