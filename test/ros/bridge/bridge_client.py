@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,17 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter as TypedParameter
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.models.files import model_name
+from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.conversions import to_flat
-from dvrk_kinematics.ros.stamps import seconds_to_ns, write_stamp
+from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
 
 TIMEOUT_S = 40.0
 PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
@@ -38,6 +40,18 @@ SUCCEEDED, CANCELED, ABORTED = (
     GoalStatus.STATUS_CANCELED,
     GoalStatus.STATUS_ABORTED,
 )
+PATIENT = {"max_age": 1.0, "max_gap": 1.0}
+"""A busy machine must not look like an arm that fell silent, nor stop a motion."""
+
+
+def bridge_of(namespace: str, **parameters: Any) -> Process:
+    """The bridge of a rig; its diagnostics are in the rig's namespace, apart from all others."""
+    return Process(
+        "arm_bridge",
+        namespace,
+        parameters=parameters,
+        remappings={"/diagnostics": "diagnostics"},
+    )
 
 
 class BridgeClient:
@@ -52,8 +66,8 @@ class BridgeClient:
         arm: A client of the arm itself, past the bridge.
         commands: All that the bridge says to the arm.
         joints: Names of the arm's joints.
-        joint_states: How many joint_states were heard.
-        feedback: Feedback of the trajectory goals sent from here.
+        joint_states: Stamps (ns) of all joint_states that were heard.
+        feedback: Feedback of the trajectory goal that was sent last from here.
     """
 
     def __init__(self, node: Node, arm: str = "PSM1", namespace: str = "") -> None:
@@ -66,16 +80,19 @@ class BridgeClient:
         self.arm.hear("operating_state", "measured_js", "setpoint_js", "status")
         self.arm.hear("error", "warning")
         self._changed = threading.Condition()
-        self._diagnostics: dict[str, Any] = {}
+        self._diagnostics: dict[str, tuple[int, Any]] = {}
         # Made now and not when it is called: rclpy's own services lose the answer to a client
         # that they have only half found.
         parameters = f"{self._start}dvrk/set_parameters"
         self._clients = {parameters: node.create_client(SetParameters, parameters)}
-        self.joint_states = 0
+        self.joint_states: list[int] = []
         self.feedback: list[Any] = []
         self.commands = CommandLog(node, self.arm.start, self.model, self._tell)
-        node.create_subscription(DiagnosticArray, "/diagnostics", self._hear_diagnostics, 10)
-        node.create_subscription(JointState, f"{self.arm.start}joint_states", self._count, 10)
+        node.create_subscription(
+            DiagnosticArray, f"{self._start}diagnostics", self._hear_diagnostics, 10
+        )
+        # So many, because the node's thread may have no time for a while.
+        node.create_subscription(JointState, f"{self.arm.start}joint_states", self._count, 1000)
         self._follow = ActionClient(
             node, FollowJointTrajectory, self._bridge("follow_joint_trajectory")
         )
@@ -118,6 +135,15 @@ class BridgeClient:
         )
         assert answer.success, answer.message
 
+    def slow_moves(self, ratio: float) -> None:
+        """Let the arm's own moves, homing too, take a part of their limits; 1 for all of them."""
+        self.arm.hear("trajectory_j/ratio")
+        self.arm.send("trajectory_j/set_ratio", Float64(data=ratio))
+        self.until(
+            lambda: [m.data for m in self.arm.heard["trajectory_j/ratio"]][-1:] == [ratio],
+            "the ratio of moves",
+        )
+
     def _set_simulator(self, values: list[Parameter]) -> None:
         request = SetParameters.Request(parameters=values)
         answer = self._call(SetParameters, f"{self._start}dvrk/set_parameters", request)
@@ -132,7 +158,13 @@ class BridgeClient:
 
     def follow(self, goal: Any) -> Goal:
         """Send a trajectory."""
-        return send_goal(self._follow, goal, TIMEOUT_S, self._keep_feedback)
+        heard = self.feedback = []
+
+        def keep(message: Any) -> None:
+            heard.append(message)
+            self._tell()
+
+        return send_goal(self._follow, goal, TIMEOUT_S, keep)
 
     def go(self, q: Sequence[float] | np.ndarray, seconds: float) -> Goal:
         """Send a single point to go to."""
@@ -182,27 +214,39 @@ class BridgeClient:
         wanted = start + 5 + round(seconds / 0.005 * 0.5)
         self.until(lambda: self.commands.count() >= wanted, "a motion")
 
-    def wait_diagnosed(self, report: str, **values: str) -> Any:
-        """Wait for diagnostics, sent after this call, whose report has the values."""
-        self._diagnostics.pop(report, None)
+    def wait_diagnosed(self, report: str, message: str = "", **values: str) -> Any:
+        """Wait for diagnostics that are sent after this call and say something; gives them.
 
-        def is_said() -> Any:
-            status = self._diagnostics.get(report)
-            said = {} if status is None else {v.key: v.value for v in status.values}
-            return status if values.items() <= said.items() and status is not None else None
-
-        return self.until(is_said, f"{report} {values}")
+        Args:
+            report: Which line of them.
+            message: What its message must contain.
+            values: Values that it must have.
+        """
+        return self._wait_report(
+            report,
+            lambda status, said: message in status.message and values.items() <= said.items(),
+            f"{report} {message} {values}",
+        )
 
     def wait_stop(self, *reasons: Reason) -> None:
         """Wait until diagnostics name one of the reasons as the last stop."""
         names = {reason.name for reason in reasons}
+        self._wait_report(
+            "last stop", lambda _, said: said.get("stop") in names, f"last stop {names}"
+        )
 
-        def is_named() -> bool:
-            status = self._diagnostics.get("last stop")
-            return status is not None and any(v.value in names for v in status.values)
+    def _wait_report(
+        self, report: str, is_wanted: Callable[[Any, Mapping[str, str]], bool], what: str
+    ) -> Any:
+        since_ns = time.time_ns()
 
-        self._diagnostics.pop("last stop", None)
-        self.until(is_named, f"last stop {names}")
+        def is_said() -> Any:
+            sent_ns, status = self._diagnostics.get(report, (0, None))
+            if status is None or sent_ns < since_ns:
+                return None
+            return status if is_wanted(status, {v.key: v.value for v in status.values}) else None
+
+        return self.until(is_said, what)
 
     def until(self, done: Callable[[], Any], what: str, every_s: float = 0.05) -> Any:
         """Wait until something holds of what was heard."""
@@ -220,17 +264,15 @@ class BridgeClient:
         with self._changed:
             self._changed.notify_all()
 
-    def _count(self, _: Any) -> None:
-        self.joint_states += 1
+    def _count(self, message: Any) -> None:
+        self.joint_states.append(stamp_to_ns(message.header.stamp))
 
-    def _keep_feedback(self, message: Any) -> None:
-        self.feedback.append(message)
-        self._tell()
-
-    def _hear_diagnostics(self, message: Any) -> None:
+    def _hear_diagnostics(self, message: Any, info: Mapping[str, int]) -> None:
+        # By the middleware's time: the bridge's own may be simulated.
+        sent_ns = info["source_timestamp"]
         for status in message.status:
             if status.hardware_id == self._name:
-                self._diagnostics[status.name.partition(f": {self._name} ")[2]] = status
+                self._diagnostics[status.name.partition(f": {self._name} ")[2]] = sent_ns, status
         self._tell()
 
 

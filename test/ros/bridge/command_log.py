@@ -148,6 +148,17 @@ class CommandLog:
         q = [m.position for _, m in self._read("servo_jp", since) if m.name]
         return np.array(q).reshape(-1, len(self._arm.joint_names))
 
+    def gaps(self, since: int = 0) -> np.ndarray:
+        """How many setpoints were sent from each that was heard to the next, shape (N - 1,).
+
+        That is 1, unless messages were lost on their way to us.
+
+        Args:
+            since: Count of servo_jp messages before the first one to look at.
+        """
+        self.settle()
+        return _gaps([c for c, m in self._read("servo_jp", since) if m.name])
+
     def jaw_setpoints(self, since: int = 0) -> np.ndarray:
         """Openings (rad) that were sent to the jaw, shape (N,)."""
         self.settle()
@@ -179,8 +190,7 @@ class CommandLog:
         assert (q >= limits.position.lower - 1e-9).all(), q.min(axis=0)
         assert (q <= limits.position.upper + 1e-9).all(), q.max(axis=0)
         # A message that was lost on the way to us makes the step to the next one longer.
-        between = np.maximum(np.diff([c.number for c, _ in heard]), 1)[:, None]
-        step = np.abs(np.diff(q, axis=0)) / between
+        step = np.abs(np.diff(q, axis=0)) / _gaps([c for c, _ in heard])[:, None]
         assert (step <= 2.0 * PERIOD_S * limits.velocity + SLACK).all(), step.max(axis=0)
         assert (step <= PID_PART * joint_pid_tolerance(self._arm.model)).all(), step.max(axis=0)
 
@@ -205,3 +215,8 @@ class CommandLog:
         with self._lock:
             self._heard[name].append(Command(time.monotonic(), number, data))
         self._on_heard()
+
+
+def _gaps(heard: list[Command]) -> np.ndarray:
+    # A bridge that was started again begins with 1.
+    return np.maximum(np.diff([command.number for command in heard]), 1)

@@ -15,7 +15,7 @@ from rclpy.node import Node
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "simulator")]
 
-from bridge_client import BridgeClient  # noqa: E402
+from bridge_client import PATIENT, BridgeClient, bridge_of  # noqa: E402
 from running_process import RunningProcess  # noqa: E402
 
 from dvrk_kinematics.ros.bringup import Process, simulated_arms  # noqa: E402
@@ -43,12 +43,11 @@ def make_rig(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
         simulator: Mapping[str, Any] | None = None,
         **bridge: Any,
     ) -> Rig:
-        # A busy machine must not look like an arm that fell silent, nor stop a motion; where that
-        # is the subject, a test says so itself.
-        parameters = {"arm": arm, "max_age": 0.5, "max_gap": 1.0, **bridge}
+        # Where impatience is the subject, a test says so itself.
+        parameters = {"arm": arm, **PATIENT, **bridge}
         return Rig(
             run(simulated_arms([arm], namespace, faults=True, **(simulator or {}))),
-            run(Process("arm_bridge", namespace, parameters=parameters)),
+            run(bridge_of(namespace, **parameters)),
             BridgeClient(node, arm, namespace),
         )
 
