@@ -12,7 +12,8 @@ from bridge_client import HOME, TIMEOUT_S, BridgeClient, at, check_ended
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.ros.bridge_commands import COMMANDS
 
-QUICK_S = 1.0
+QUICK_S = 3.0
+"""How long the bridge waits: one test awaits it, and no busy machine must take as long."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def refusal(client: BridgeClient, name: str) -> str:
 def test_nothing_is_sent_before_enable(rig: Any) -> None:
     client: BridgeClient = rig.client
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
-    client.wait_diagnosed("connection", state="DISABLED", enabled_here="False")
+    client.wait_diagnosed("connection", "DISABLED", state="DISABLED", enabled_here="False")
     for name in ("hold", "pause", "resume"):
         assert "DISABLED" in refusal(client, name)
     assert refusal(client, "home").endswith("call enable first")
@@ -54,7 +55,7 @@ def test_an_arm_that_somebody_else_enabled_is_not_moved(rig: Any) -> None:
     client: BridgeClient = rig.client
     client.arm.enable()
     client.arm.home()
-    client.wait_diagnosed("connection", state="ENABLED", enabled_here="False")
+    client.wait_diagnosed("connection", "ENABLED", state="ENABLED", enabled_here="False")
     result = client.go(at(yaw=0.1), 1.0).result(TIMEOUT_S)
     check_ended(result, Reason.NOT_ENABLED_HERE, ResultCode.INVALID_GOAL)
     assert client.commands.setpoints().size == 0
@@ -103,8 +104,9 @@ def test_services_that_do_not_fit_the_state_change_nothing(client: BridgeClient)
 
 
 def test_a_pause_in_motion_silences_the_bridge_and_the_goal_says_so(client: BridgeClient) -> None:
-    goal = client.go(at(yaw=1.0), 3.0)
-    client.wait_moving(0.3)
+    before = client.commands.mark()
+    goal = client.go(at(yaw=1.0), 10.0)
+    client.wait_moving(0.3, before=before)
     client.do("pause")
     check_ended(goal.result(TIMEOUT_S), Reason.LEFT_ENABLED, ResultCode.PATH_TOLERANCE_VIOLATED)
     ended_ns = time.time_ns()
@@ -115,8 +117,9 @@ def test_a_pause_in_motion_silences_the_bridge_and_the_goal_says_so(client: Brid
 
 
 def test_a_disable_in_motion_silences_the_bridge(client: BridgeClient) -> None:
-    goal = client.go(at(yaw=1.0), 3.0)
-    client.wait_moving(0.3)
+    before = client.commands.mark()
+    goal = client.go(at(yaw=1.0), 10.0)
+    client.wait_moving(0.3, before=before)
     client.do("disable")
     check_ended(goal.result(TIMEOUT_S), Reason.LEFT_ENABLED, ResultCode.PATH_TOLERANCE_VIOLATED)
     client.wait_stop(Reason.LEFT_ENABLED)
@@ -184,14 +187,22 @@ def test_a_home_that_comes_to_nothing_has_an_end(rig: Any, client: BridgeClient)
 
 
 def test_disable_overtakes_what_is_under_way(rig: Any, client: BridgeClient) -> None:
-    # From far away, so that homing takes longer than a busy machine needs to notice it.
-    client.reach(at(yaw=1.2), 1.5)
+    client.reach(at(yaw=0.5), 1.0)
     client.do("disable", "enable")
+    # So slow that the homing motion cannot be over before it is overtaken.
+    client.slow_moves(0.02)
+    before = len(client.arm.heard["status"])
     said: list[str] = []
     homing = threading.Thread(target=lambda: said.append(refusal(client, "home")))
     homing.start()
-    client.arm.wait("operating_state", lambda: client.arm.state.is_busy)
+
+    def is_homing() -> bool:
+        texts = client.arm.texts("status")[before:]
+        return any(text.endswith("current state HOMING") for text in texts)
+
+    client.arm.wait("status", is_homing)
     client.do("disable")
     homing.join(TIMEOUT_S)
     assert said == ["overtaken by disable"]
     client.arm.wait("operating_state", lambda: client.arm.state.state == "DISABLED")
+    client.slow_moves(1.0)
