@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from bridge_client import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at
 
 from dvrk_kinematics.driver import Reason
+from dvrk_kinematics.ros.calls import Goal
 
 TOLERANCE = 0.02
 
@@ -20,15 +22,42 @@ def ready(make_rig: Any) -> BridgeClient:
     return client
 
 
+@pytest.fixture(scope="module")
+def slow_ready(make_rig: Any) -> BridgeClient:
+    # To close takes some seconds: time for what must happen on its way.
+    client: BridgeClient = make_rig("slow_gripper", acceleration_scale=0.03).client
+    client.get_ready()
+    return client
+
+
 @pytest.fixture
 def client(ready: BridgeClient) -> Any:
     """An arm with an open jaw; whatever the test does, what the jaw was told is checked."""
-    response = ready.grip(0.5).result(TIMEOUT_S)
+    yield from open_jaw(ready)
+
+
+@pytest.fixture
+def slow(slow_ready: BridgeClient) -> Any:
+    """The same with a jaw that moves slowly."""
+    yield from open_jaw(slow_ready)
+
+
+def open_jaw(client: BridgeClient) -> Iterator[BridgeClient]:
+    """Open the jaw, and check afterwards what it was told."""
+    response = client.grip(0.5).result(TIMEOUT_S)
     assert response.status == SUCCEEDED, response
-    before = ready.commands.mark("jaw/servo_jp")
-    yield ready
-    check_jaw(ready, before)
-    ready.commands.check()
+    before = client.commands.mark("jaw/servo_jp")
+    yield client
+    check_jaw(client, before)
+    client.commands.check()
+
+
+def start_closing(client: BridgeClient) -> Goal:
+    """Close the jaw, and wait until it is on its way."""
+    before = client.commands.mark("jaw/servo_jp")
+    goal = client.grip(-0.6)
+    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
+    return goal
 
 
 def check_jaw(client: BridgeClient, since: int) -> None:
@@ -87,32 +116,26 @@ def test_a_jaw_that_closes_on_something_is_told_to_be_stalled(client: BridgeClie
     assert abs(response.result.state.position[0] - 0.5) <= TOLERANCE
 
 
-def test_a_cancelled_jaw_stops_on_its_way(client: BridgeClient) -> None:
-    before = client.commands.mark("jaw/servo_jp")
-    goal = client.grip(-0.6)
-    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
+def test_a_cancelled_jaw_stops_on_its_way(slow: BridgeClient) -> None:
+    goal = start_closing(slow)
     assert goal.cancel(TIMEOUT_S)
     response = goal.result(TIMEOUT_S)
     assert response.status == CANCELED
     assert not response.result.reached_goal
-    assert -0.6 < client.commands.jaw_setpoints()[-1] < 0.5
+    assert -0.6 < slow.commands.jaw_setpoints()[-1] < 0.5
 
 
-def test_hold_stops_the_jaw_too(client: BridgeClient) -> None:
-    before = client.commands.mark("jaw/servo_jp")
-    goal = client.grip(-0.6)
-    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
-    assert client.trigger("hold").message == "stopped"
+def test_hold_stops_the_jaw_too(slow: BridgeClient) -> None:
+    goal = start_closing(slow)
+    assert slow.trigger("hold").message == "stopped"
     response = goal.result(TIMEOUT_S)
     assert response.status == ABORTED
-    assert client.commands.jaw_setpoints()[-1] > -0.6
+    assert slow.commands.jaw_setpoints()[-1] > -0.6
 
 
-def test_a_new_opening_takes_the_place_of_the_last(client: BridgeClient) -> None:
-    before = client.commands.mark("jaw/servo_jp")
-    first = client.grip(-0.6)
-    client.until(lambda: client.commands.count("jaw/servo_jp") > before + 5, "the jaw")
-    second = client.grip(0.5)
+def test_a_new_opening_takes_the_place_of_the_last(slow: BridgeClient) -> None:
+    first = start_closing(slow)
+    second = slow.grip(0.5)
     assert first.result(TIMEOUT_S).status == ABORTED
     response = second.result(TIMEOUT_S)
     assert response.status == SUCCEEDED and response.result.reached_goal
@@ -129,11 +152,11 @@ def test_the_jaw_moves_while_the_arm_does(client: BridgeClient) -> None:
     assert arrived.status == SUCCEEDED, arrived
 
 
-def test_a_fault_of_the_arm_ends_the_jaws_goal(client: BridgeClient) -> None:
-    client.fault("stalled_joint", fault_joint="jaw")
-    goal = client.grip(0.2)
-    client.do("disable")
+def test_a_fault_of_the_arm_ends_the_jaws_goal(slow: BridgeClient) -> None:
+    slow.fault("stalled_joint", fault_joint="jaw")
+    goal = slow.grip(0.2)
+    slow.do("disable")
     response = goal.result(TIMEOUT_S)
     assert response.status == ABORTED and not response.result.reached_goal
-    client.fault("clear")
-    client.get_ready()
+    slow.fault("clear")
+    slow.get_ready()

@@ -24,6 +24,7 @@ from bridge_client import (
 )
 
 from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 LINE_M = 1e-9
 SUCCESSFUL, VIOLATED = ResultCode.SUCCESSFUL, ResultCode.PATH_TOLERANCE_VIOLATED
@@ -57,6 +58,15 @@ def straight(end: np.ndarray, seconds: float) -> Any:
     return make_goal(PSM_JOINTS, [0.0, seconds], [HOME, end], qd=np.zeros((2, 6)))
 
 
+def long_drawn(end: np.ndarray) -> Any:
+    """A goal that goes straight from home to an end, and slows down for half of its time."""
+    way, late_s = end - HOME, 3.0
+    q = [HOME, HOME + 0.8 * way, end]
+    # From there on with constant deceleration.
+    qd = [0.0 * way, 2.0 * 0.2 / late_s * way, 0.0 * way]
+    return make_goal(PSM_JOINTS, [0.0, 2.2, 2.2 + late_s], q, qd=qd)
+
+
 def test_setpoints_are_those_of_the_goal(client: BridgeClient) -> None:
     sent = client.commands.mark()
     response = client.follow(straight(FAR, 2.5)).result(TIMEOUT_S)
@@ -69,14 +79,13 @@ def test_setpoints_are_those_of_the_goal(client: BridgeClient) -> None:
 
 
 def test_feedback_names_joints_and_comes_while_a_goal_is_played(client: BridgeClient) -> None:
-    client.feedback.clear()
-    client.go(at(yaw=0.3), 1.0).result(TIMEOUT_S)
-    assert len(client.feedback) >= 5
+    client.go(at(yaw=0.3), 2.0).result(TIMEOUT_S)
+    client.until(lambda: len(client.feedback) >= 5, "feedback")
     for message in client.feedback:
         assert list(message.joint_names) == list(PSM_JOINTS)
         error = np.array(message.actual.positions) - np.array(message.desired.positions)
         np.testing.assert_allclose(message.error.positions, error, atol=1e-12)
-    times = [message.desired.time_from_start.nanosec for message in client.feedback]
+    times = [stamp_to_ns(message.desired.time_from_start) for message in client.feedback]
     assert times == sorted(times)
 
 
@@ -88,7 +97,7 @@ def test_a_stop_keeps_to_the_path(
     client: BridgeClient, phase: str, share: float, how: str
 ) -> None:
     sent = client.commands.mark()
-    goal = client.follow(straight(FAR, 2.5))
+    goal = client.follow(long_drawn(FAR))
     wanted = HOME[0] + share * (FAR[0] - HOME[0])
 
     def is_there() -> bool:
@@ -109,9 +118,9 @@ def test_a_stop_keeps_to_the_path(
     assert wanted <= q[-1, 0] < FAR[0]
     client.wait_at("setpoint_js", q[-1], 1e-9)
     client.wait_stop(Reason.CANCELLED if how == "cancel" else Reason.HOLD_REQUESTED)
-    # No sudden end: the last steps shrink as the acceleration allows, a lost message apart.
+    # No sudden end: the last steps shrink as the acceleration allows, also if some were not heard.
     acceleration = client.model.model.joints[0].acceleration
-    assert steps[-1] <= 3.0 * acceleration * 0.01**2
+    assert steps[-1] <= 3.0 * acceleration * (0.01 * client.commands.gaps(sent)[-1]) ** 2
 
 
 def test_a_hold_at_rest_tells_the_arm_to_hold(client: BridgeClient) -> None:
