@@ -15,7 +15,15 @@ from dvrk_kinematics.driver.jog_command import JogCommand, JogSettings, JogSpace
 from dvrk_kinematics.driver.knots import Knots
 from dvrk_kinematics.driver.player import Player
 from dvrk_kinematics.driver.port import ArmPort, ArmState, OperatingState
-from dvrk_kinematics.driver.reasons import OWN_CODES, STOPS, Finding, Reason, ResultCode, StopKind
+from dvrk_kinematics.driver.reasons import (
+    HOLD_ALONE,
+    OWN_CODES,
+    STOPS,
+    Finding,
+    Reason,
+    ResultCode,
+    StopKind,
+)
 from dvrk_kinematics.driver.result import Feedback, GoalResult, GoalStatus
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
 from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, no_tolerance
@@ -24,6 +32,7 @@ from dvrk_kinematics.motion.motion_limits import MotionLimits, make_motion_limit
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = [
+    "HOLD_ALONE",
     "OWN_CODES",
     "STOPS",
     "ArmPort",

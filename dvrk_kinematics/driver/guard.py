@@ -21,8 +21,8 @@ from dvrk_kinematics.driver.arm_checks import (
 )
 from dvrk_kinematics.driver.freshness import Freshness
 from dvrk_kinematics.driver.port import ArmPort, ArmState
-from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
-from dvrk_kinematics.driver.setpoint_checks import find_bad_jaw, find_bad_setpoint
+from dvrk_kinematics.driver.reasons import HOLD_ALONE, Finding, Reason, StopKind
+from dvrk_kinematics.driver.setpoint_checks import find_arm_behind, find_bad_jaw, find_bad_setpoint
 from dvrk_kinematics.driver.setpoint_watch import SetpointWatch
 from dvrk_kinematics.driver.settings import GuardSettings
 from dvrk_kinematics.geometry.arrays import Array, frozen
@@ -34,7 +34,7 @@ __all__ = ["Guard"]
 class Guard:
     """Watches an arm, and lets only setpoints through to it that are safe.
 
-    It sends nothing by itself, except the two messages of a freeze. All methods are called from
+    It sends nothing by itself, except the messages of a freeze. All methods are called from
     one thread.
 
     Args:
@@ -164,11 +164,15 @@ class Guard:
         Returns:
             Why it was not sent, None if it was.
         """
-        if self._last is None:
+        if self._last is None or self.state is None:
             return Finding(Reason.NOT_READY_LONG_ENOUGH, "no motion was begun")
         elapsed_s = (self._now_ns - self._last_ns) * 1e-9
-        found = self._obstacle or find_bad_setpoint(
-            setpoint, self._last, elapsed_s, self.settings, self._is_cartesian
+        found = (
+            self._obstacle
+            or find_bad_setpoint(
+                setpoint, self._last, elapsed_s, self.settings, self._is_cartesian
+            )
+            or find_arm_behind(setpoint, self.state.setpoint_q, self.settings)
         )
         if found is not None:
             return found
@@ -205,7 +209,8 @@ class Guard:
         and a freeze is what remains.
         """
         if self._last is not None and finding.stop_kind is not StopKind.SILENCE:
-            self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
+            if finding.reason not in HOLD_ALONE:
+                self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
             self._port.hold()
         self._ready_since_ns, self._last_obstacle = None, finding
         self.end()

@@ -22,9 +22,9 @@ class JawReading(NamedTuple):
     """What an arm says about its jaw.
 
     Attributes:
-        position: Measured opening (rad); None if nothing arrived or the arm calls it invalid.
+        position: Measured opening (rad); None if nothing valid and finite has arrived.
         velocity: Measured speed (rad/s); None if not reported.
-        setpoint: Opening that it was last told (rad); None if unknown.
+        setpoint: Opening that it was last told (rad); None if unknown or not finite.
     """
 
     position: float | None
@@ -92,7 +92,7 @@ class _Active:
 
 
 class JawPlayer:
-    """Plays one goal of the jaw at a time. All methods are called from the thread of the ticks.
+    """Plays one goal of the jaw at a time, in the thread of the ticks.
 
     Args:
         guard: The exit to the arm; its settings hold the jaw's limits.
@@ -124,11 +124,11 @@ class JawPlayer:
         """
         reading = self._port.read_jaw()
         refused = self._find_bad_goal(position) or self._guard.find_start_obstacle()
-        if refused is None and (reading.position is None or reading.setpoint is None):
-            refused = Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
         if refused is not None:
             return refused
-        start = self._commanded(float(reading.setpoint or 0.0))
+        if reading.position is None or reading.setpoint is None:
+            return Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
+        start = self._commanded(reading.setpoint)
         end = Sample(np.array([position]), np.zeros(1))
         # One that takes a period at least is always there, also for a jaw that stays.
         join = cast(Spline, make_join(start, end, self._settings.period_s, self._limits))
@@ -176,10 +176,9 @@ class JawPlayer:
             self._judge(active, now_ns)
 
     def feedback(self) -> JawFeedback | None:
-        """The goal that is being played; None if there is none."""
-        if self._active is None:
-            return None
-        return JawFeedback(self._active.goal_id, self._port.read_jaw())
+        """The goal that is being played; None if there is none. From any thread."""
+        active = self._active
+        return None if active is None else JawFeedback(active.goal_id, self._port.read_jaw())
 
     def take_results(self) -> list[JawResult]:
         """Give the goals that ended since the last call."""

@@ -88,7 +88,8 @@ class Jog:
     @property
     def factor(self) -> float:
         """Part of the allowed velocity that what lies ahead leaves, 0 to 1."""
-        return 1.0 if self._session is None else self._session.motion.factor
+        session = self._session
+        return 1.0 if session is None else session.motion.factor
 
     def command(self, command: JogCommand, now_ns: int) -> Finding | None:
         """Take a command; the first one starts the jog.

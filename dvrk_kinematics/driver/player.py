@@ -156,6 +156,7 @@ class Player:
             now_ns: Time now (ns), on the monotonic clock of the arm's arrivals.
         """
         state = self._guard.observe(now_ns)
+        self._watch_waiting()
         self._start_waiting(now_ns)
         active = self._active
         if active is None:
@@ -178,6 +179,13 @@ class Player:
             return
         self._judge(active, setpoint, state)
 
+    def _watch_waiting(self) -> None:
+        """Forget a goal that waits if the arm was taken away: it must not move on its return."""
+        found = None if self._waiting is None else self._guard.find_stop()
+        if found is not None and found.stop_kind is StopKind.SILENCE:
+            self._drop_waiting(found)
+            self.last_stop = found
+
     def _start_waiting(self, now_ns: int) -> None:
         if self._waiting is None or now_ns < self._waiting[1]:
             return
@@ -186,6 +194,7 @@ class Player:
         refused = self._guard.find_start_obstacle() or self._start(prepared)
         if refused is not None:
             self._results.append(make_result(prepared.goal.goal_id, refused, 0.0))
+            self.last_stop = refused
 
     def _start(self, prepared: PreparedGoal) -> Finding | None:
         guard = self._guard

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import MappingProxyType
 
-__all__ = ["OWN_CODES", "STOPS", "Finding", "Reason", "ResultCode", "StopKind"]
+__all__ = ["HOLD_ALONE", "OWN_CODES", "STOPS", "Finding", "Reason", "ResultCode", "StopKind"]
 
 
 class StopKind(Enum):
@@ -16,7 +16,7 @@ class StopKind(Enum):
     """Decelerate along the path, inside the acceleration limits."""
 
     FREEZE = "freeze"
-    """Send the last setpoint once more with zero velocity, then hold."""
+    """Send the last setpoint once more with zero velocity, then hold; see ``HOLD_ALONE``."""
 
     SILENCE = "silence"
     """Send nothing at all: the arm is not ours to command."""
@@ -89,6 +89,7 @@ class Reason(Enum):
     WRONG_JOINTS = "the arm reports other joints"
     WRONG_TOOL = "the arm reports another tool"
     TRACKING_ERROR = "tracking error"
+    ARM_BEHIND = "the arm does not take its setpoints"
     ARM_ERROR = "the arm reported an error"
 
     # A setpoint that must not be sent.
@@ -126,6 +127,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.WRONG_JOINTS: StopKind.FREEZE,
         Reason.WRONG_TOOL: StopKind.FREEZE,
         Reason.TRACKING_ERROR: StopKind.FREEZE,
+        Reason.ARM_BEHIND: StopKind.FREEZE,
         Reason.ARM_ERROR: StopKind.FREEZE,
         Reason.NOT_FINITE_SETPOINT: StopKind.FREEZE,
         Reason.SETPOINT_LIMIT: StopKind.FREEZE,
@@ -138,9 +140,15 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.NOT_HOMED: StopKind.SILENCE,
         Reason.BUSY: StopKind.SILENCE,
         Reason.FOREIGN_SETPOINT: StopKind.SILENCE,
+        Reason.NOT_SIMULATED: StopKind.SILENCE,
     }
 )
 """How each cause stops a motion. docs/safety.md shows the same table."""
+
+HOLD_ALONE = frozenset({Reason.WRONG_JOINTS, Reason.WRONG_TOOL, Reason.ARM_BEHIND})
+"""Causes that freeze without a setpoint: to another tool it means another posture, and to an arm
+that is far behind it is a jump.
+"""
 
 OWN_CODES: MappingProxyType[Reason, ResultCode] = MappingProxyType(
     {

@@ -11,7 +11,7 @@ from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
 from dvrk_kinematics.motion.spline import Sample
 
-__all__ = ["find_bad_jaw", "find_bad_setpoint"]
+__all__ = ["find_arm_behind", "find_bad_jaw", "find_bad_setpoint"]
 
 _ROUNDING = 1e-9
 
@@ -65,6 +65,26 @@ def find_bad_setpoint(
             limit=rule.min_depth_m,
         )
     return None
+
+
+def find_arm_behind(setpoint: Sample, reported: Array, settings: GuardSettings) -> Finding | None:
+    """Find whether a setpoint is so far from the arm's own that it would jump.
+
+    Setpoints that are lost on their way leave the arm where it was. The one that then arrives is a
+    step from there, however small the steps are from each to the next.
+
+    Args:
+        setpoint: Positions to send.
+        reported: Setpoint that the arm reports (rad, m), shape (n,).
+        settings: What is allowed.
+    """
+    ahead = np.abs(setpoint.q - reported)
+    allowed = settings.step_fraction * settings.pid_tolerance
+    j = int(np.argmax(ahead - allowed))
+    if ahead[j] <= allowed[j]:
+        return None
+    name, text = settings.limits.names[j], "ahead of the setpoint that it reports"
+    return Finding(Reason.ARM_BEHIND, text, name, float(ahead[j]), float(allowed[j]))
 
 
 def find_bad_jaw(

@@ -28,6 +28,7 @@ class SetpointWatch:
         self._memory_ns = memory_ns
         self._sent: deque[tuple[int, list[float]]] = deque()
         self._rest: list[float] | None = None
+        self._reported: list[float] | None = None
         self._arrival_ns: int | None = None
 
     @property
@@ -64,6 +65,7 @@ class SetpointWatch:
             return None
         self._arrival_ns = arrival_ns
         reported: list[float] = setpoint.tolist()
+        before, self._reported = self._reported, reported
         if self._is_echo(reported, now_ns):
             return None
         newest = self._rest or (self._sent[-1][1] if self._sent else None)
@@ -77,9 +79,15 @@ class SetpointWatch:
             # after this, ours was before.
             self._rest = reported
             self._sent.clear()
+        elif before is not None and self._is_same(reported, before):
+            # Nobody has moved it, but what was sent since then has not reached it.
+            return self._describe(Reason.ARM_BEHIND, reported, newest)
+        return self._describe(Reason.FOREIGN_SETPOINT, reported, newest)
+
+    def _describe(self, reason: Reason, reported: list[float], newest: list[float]) -> Finding:
         j = max(range(len(reported)), key=lambda i: abs(reported[i] - newest[i]))
         detail = f"the arm reports {reported[j]:.6g}, sent was {newest[j]:.6g}"
-        return Finding(Reason.FOREIGN_SETPOINT, detail, self._names[j])
+        return Finding(reason, detail, self._names[j])
 
     def _is_echo(self, reported: list[float], now_ns: int) -> bool:
         """Whether a setpoint was sent, not too long ago and not before what was reported last.

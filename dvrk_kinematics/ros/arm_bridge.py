@@ -10,10 +10,12 @@ import gc
 import sys
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from dvrk_kinematics.driver import Finding, Reason
 from dvrk_kinematics.errors import InvalidInput
@@ -80,12 +82,13 @@ class ArmBridge:
                 settings,
                 self.drive,
                 lambda: self.loop,
-                OtherPublishers(node, _our_topics(settings)),
+                OtherPublishers(node, _our_topics(settings, has_jaw=arm.jaw is not None)),
                 FramesWatch(node, self._output.frames) if settings.publish_tf else None,
             )
             Diagnostics(node, settings.arm, reports)
-        create_steady_timer(node, _WATCH_S, self._watch)
+        self._failed: BaseException | None = None
         self._is_ending = False
+        create_steady_timer(node, _WATCH_S, self._watch)
         self.loop.start()
         node.get_logger().info(
             f"{settings.arm} as {arm}, {settings.hardware}; nothing is sent before "
@@ -112,7 +115,7 @@ class ArmBridge:
 
     def _publish(self) -> None:
         """Publish what the arm measured, with its own stamp."""
-        measured, jaw = self.drive.port.measured, self.drive.port.jaw
+        measured = self.drive.port.measured
         if measured.stamp_ns == 0 or measured.names != self._names:
             # The arm itself calls it invalid, or has not got its tool yet.
             return
@@ -124,35 +127,46 @@ class ArmBridge:
             velocity = None
         if velocity is not None:
             self._qd[:count] = velocity
-        if jaw is not None and jaw.stamp_ns != 0 and len(jaw.position) == 1:
-            self._q[count:] = jaw.position
-            is_known = jaw.velocity is not None and len(jaw.velocity) == 1
-            self._qd[count:] = jaw.velocity if is_known else 0.0
+        opening, opening_speed, _ = self.drive.port.read_jaw()
+        if opening is not None:
+            self._q[count:], self._qd[count:] = opening, opening_speed or 0.0
         self._output.publish(self._q, None if velocity is None else self._qd, measured.stamp_ns)
 
     def _fail(self, error: BaseException) -> None:
         """Freeze what moves: the loop has ended by an error, and nothing goes on after it."""
         self.drive.stop(Finding(Reason.LOOP_FAILED, repr(error)))
+        self.drive.send_results()
 
     def _watch(self) -> None:
         """Fail with the loop: a bridge that does not watch its arm would help nobody."""
-        if self.loop.error is not None:
-            raise self.loop.error
+        failed, self._failed = self._failed, self.loop.error or self.drive.error
+        # One look later, so that clients hear before what became of their goals.
+        if failed is not None:
+            raise failed
 
 
 def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
-    if settings.hardware != SIMULATED and node.get_parameter("use_sim_time").value:
-        raise InvalidInput(
-            "use_sim_time", f"a real arm runs on real time; leave it off with {settings.hardware}"
-        )
+    """Refuse it with a real arm, at the start and later."""
+    if settings.hardware == SIMULATED:
+        return
+    reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
+    if node.get_parameter("use_sim_time").value:
+        raise InvalidInput("use_sim_time", reason)
+
+    def judge(changes: Sequence[Parameter[Any]]) -> SetParametersResult:
+        is_wrong = any(change.name == "use_sim_time" and change.value for change in changes)
+        return SetParametersResult(successful=not is_wrong, reason=reason if is_wrong else "")
+
+    node.add_on_set_parameters_callback(judge)
 
 
-def _our_topics(settings: BridgeSettings) -> list[str]:
+def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:
     published = {
         "joint_states": settings.publish_joint_states,
         "robot_description": settings.publish_description,
     }
-    names = ["servo_jp", "hold", *(name for name, is_ours in published.items() if is_ours)]
+    commands = ["servo_jp", "hold", *(["jaw/servo_jp"] if has_jaw else [])]
+    names = [*commands, *(name for name, is_ours in published.items() if is_ours)]
     return [f"{settings.arm}/{name}" for name in names]
 
 

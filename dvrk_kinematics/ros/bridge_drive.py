@@ -91,6 +91,7 @@ class ArmDrive:
         commands: The services that bring it into a state.
         identity: Who is at the other end.
         last_refusal: Why something was refused last, and None before.
+        last_jaw_stop: Why the jaw was stopped last, and None before.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class ArmDrive:
         self.identity = ArmIdentity(node, settings.arm, settings.hardware)
         self.commands = StateCommands(node, settings, _Target(self))
         self.last_refusal: Finding | None = None
+        self.last_jaw_stop: Finding | None = None
         self._heard_ns: int | None = None
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
@@ -130,7 +132,7 @@ class ArmDrive:
             self._jaw = JawPlayer(self.guard, self.port, guard_settings.jaw, jaw_settings)
             name = f"{settings.joint_prefix}{arm.jaw.name}"
             self._gripper = GripperAction(node, settings.arm, name, self._jaw)
-        self._feedback: Feedback | None = None
+        self._feedback: tuple[Feedback, int] | None = None
         self._fed_back_ns = 0
         self._told_stop: Finding | None = None
         create_steady_timer(node, _FEEDBACK_EVERY_S, self._feed_back)
@@ -158,6 +160,7 @@ class ArmDrive:
             now_ns: Time now (monotonic).
         """
         self._watch_silence()
+        self._watch_identity()
         refused = self.commands.find_refusal()
         self._take_goals(refused)
         self._take_jog(refused, now_ns)
@@ -169,11 +172,19 @@ class ArmDrive:
             self._jaw.tick(now_ns)
         if self.guard.state is not None:
             self.commands.tick(self.guard.state, now_ns)
-        self._answer(now_ns)
+        self.send_results()
+        self._sample_feedback(now_ns)
 
     def drop_arriving(self) -> None:
         """Let no goal begin that has arrived until now; in the loop's thread."""
         self._action.drop_arriving()
+        if self._gripper is not None:
+            self._gripper.drop_arriving()
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended a thread of ours, if anything has."""
+        return self._action.error
 
     def _watch_silence(self) -> None:
         """After a silence, have it asked again who the arm is, before anything is sent to it."""
@@ -182,6 +193,12 @@ class ArmDrive:
             return
         if (self._heard_ns - before) * 1e-9 > SILENT_S:
             self.identity.ask_again()
+
+    def _watch_identity(self) -> None:
+        """Let nothing go on that moves an arm which is not the one it began with."""
+        stranger = self.identity.find_refusal()
+        if stranger is not None and stranger.reason is Reason.NOT_SIMULATED and not self.is_idle:
+            self.stop(stranger)
 
     def close(self) -> None:
         """Take no more goals."""
@@ -226,24 +243,35 @@ class ArmDrive:
         self.last_refusal = finding
         self._logger.warning(f"{what} refused: {finding}", throttle_duration_sec=1.0)
 
-    def _answer(self, now_ns: int) -> None:
+    def send_results(self) -> None:
+        """Tell clients and log what has ended; in the loop's thread."""
         for result in self.player.take_results():
             self._action.finish(result)
-        if self._gripper is not None:
-            self._gripper.send_results()
-        if now_ns - self._fed_back_ns >= round(_FEEDBACK_EVERY_S * 1e9):
-            # Not in every tick: it samples the path once more.
-            self._feedback, self._fed_back_ns = self.player.feedback(), now_ns
         stop = self.player.last_stop
         if stop is not self._told_stop:
             self._told_stop = stop
-            if stop is not None and stop.reason not in _QUIET:
-                self._logger.warning(f"stopped: {stop}")
+            self._tell_stop(stop)
+        if self._gripper is not None:
+            for finding in self._gripper.send_results():
+                if finding.reason not in _QUIET:
+                    self.last_jaw_stop = finding
+                self._tell_stop(finding, "jaw ")
+
+    def _tell_stop(self, stop: Finding | None, what: str = "") -> None:
+        if stop is not None and stop.reason not in _QUIET:
+            self._logger.warning(f"{what}stopped: {stop}")
+
+    def _sample_feedback(self, now_ns: int) -> None:
+        if now_ns - self._fed_back_ns >= round(_FEEDBACK_EVERY_S * 1e9):
+            # Not in every tick: it samples the path once more. Its stamp is that of the tick,
+            # so that whoever compares it with the arm's states sees no lag that is not there.
+            feedback, self._fed_back_ns = self.player.feedback(), now_ns
+            self._feedback = None if feedback is None else (feedback, self._wall_ns())
 
     def _feed_back(self) -> None:
         """Publish feedback from the executor's thread, which has the time."""
         feedback = self._feedback
         if feedback is not None:
-            self._action.feed_back(feedback)
+            self._action.feed_back(*feedback)
         if self._gripper is not None:
             self._gripper.feed_back()

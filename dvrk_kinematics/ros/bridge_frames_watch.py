@@ -54,6 +54,8 @@ class FramesWatch:
         key = tuple(sorted(bytes(info.endpoint_gid) for info in infos))
         if key != self._known:
             self._known, self._looks = key, _LOOKS
+            # What waits was sent by those that were there before.
+            self._read()
             self._found.clear()
             if not self._subscriptions:
                 profiles = (("/tf", qos.TF), ("/tf_static", qos.TF_STATIC))

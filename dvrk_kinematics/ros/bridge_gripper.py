@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from dvrk_kinematics.driver.jaw import JawPlayer, JawReading, JawResult
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.driver.result import make_result
+from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import make_joint_state
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.stamps import write_stamp
@@ -34,13 +35,19 @@ class GripperAction:
         self._node = node
         self._joint = joint
         self._player = player
-        self._incoming: deque[tuple[bytes, Any]] = deque()
+        self._arrivals = Arrivals()
+        self._incoming: deque[tuple[bytes, Any, int]] = deque()
         self._server = DeferredActionServer(
             node,
             ParallelGripperCommand,
             f"bridge/{arm}/gripper_cmd",
-            lambda goal_id, goal: self._incoming.append((goal_id, goal)),
+            lambda goal_id, goal: self._incoming.append((goal_id, goal, self._arrivals.number)),
+            on_arrival=self._arrivals.note,
         )
+
+    def drop_arriving(self) -> None:
+        """Let no goal begin that has arrived until now."""
+        self._arrivals.drop()
 
     def take_requests(self, refused: Finding | None) -> list[Finding]:
         """Start what was asked for and stop what was cancelled.
@@ -53,9 +60,11 @@ class GripperAction:
         """
         findings = []
         while self._incoming:
-            goal_id, request = self._incoming.popleft()
+            goal_id, request, number = self._incoming.popleft()
             position = self._read(request.command)
             found = position if isinstance(position, Finding) else refused
+            if found is None and self._arrivals.is_dropped(number):
+                found = Finding(Reason.HOLD_REQUESTED, "before it began")
             if found is None and not isinstance(position, Finding):
                 found = self._player.accept(goal_id, position)
             if found is not None:

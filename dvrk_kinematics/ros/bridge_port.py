@@ -130,7 +130,10 @@ class CrtkPort:
             make_joint_state(joints, np.zeros(len(joints)), np.zeros(len(joints))),
             ["position", "velocity"],
         )
-        self._jaw_servo = PatchedMessage(make_joint_state(["jaw"], np.zeros(1)), ["position"])
+        # With a velocity of zero: the arm keeps the last one that it got.
+        self._jaw_servo = PatchedMessage(
+            make_joint_state(["jaw"], np.zeros(1), np.zeros(1)), ["position"]
+        )
         self._publishers = {
             name: node.create_publisher(kind, f"{arm}/{name}", qos.COMMAND)
             for name, kind in (
@@ -151,14 +154,17 @@ class CrtkPort:
         Args:
             now_ns: Time now (monotonic).
         """
-        for subscription, kind, take in self._events:
-            while (data := subscription.take()) is not None:
-                take(deserialize_message(data, kind))
         self._setpoint.poll(now_ns)
         if self.jaw is not None and self.jaw_setpoint is not None:
             self.jaw.poll(now_ns)
             self.jaw_setpoint.poll(now_ns)
-        return self.measured.poll(now_ns)
+        has_news = self.measured.poll(now_ns)
+        # Events last: the arm says that it is DISABLED before it calls its state invalid, and
+        # whoever sees the second must have seen the first.
+        for subscription, kind, take in self._events:
+            while (data := subscription.take()) is not None:
+                take(deserialize_message(data, kind))
+        return has_news
 
     def read(self) -> ArmState:
         """Give the newest state."""
@@ -186,11 +192,10 @@ class CrtkPort:
         measured, setpoint = self.jaw, self.jaw_setpoint
         if measured is None or setpoint is None:
             return JawReading(None, None, None)
-        is_valid = measured.stamp_ns != 0 and len(measured.position) == 1
         return JawReading(
-            float(measured.position[0]) if is_valid else None,
-            None if measured.velocity is None else float(measured.velocity[0]),
-            float(setpoint.position[0]) if len(setpoint.position) == 1 else None,
+            _only(measured.position) if measured.stamp_ns != 0 else None,
+            _only(measured.velocity),
+            _only(setpoint.position),
         )
 
     def servo_jp(self, q: Array, qd: Array) -> None:
@@ -245,3 +250,10 @@ class CrtkPort:
 
     def _take_tool(self, message: Any) -> None:
         self._tool = message.data
+
+
+def _only(values: Array | None) -> float | None:
+    """The one number of an array; None if it has another length or is not finite."""
+    if values is None or len(values) != 1 or not np.isfinite(values[0]):
+        return None
+    return float(values[0])

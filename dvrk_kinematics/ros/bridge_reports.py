@@ -138,6 +138,8 @@ class BridgeReports:
         if stop is not None:
             report.message = str(stop)
             report.values |= {"stop": stop.reason.name, "kind": _kind(stop)}
+        if self._drive.last_jaw_stop is not None:
+            report.values["jaw_stop"] = self._drive.last_jaw_stop.reason.name
         if refusal is not None:
             report.values |= {"refusal": refusal.reason.name, "refused": str(refusal)}
         return report

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from dvrk_kinematics.driver.port import ArmState, OperatingState
 from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
 
 __all__ = ["SILENT_S", "Answer", "ArmScripts", "Commanded", "Script", "ScriptFailed"]
 
@@ -116,6 +116,7 @@ class ArmScripts:
         if not self.is_released:
             return False, "the arm was not enabled through this bridge; call enable first"
         if not self._now.is_homed:
+            yield from self._wait_heard()
             self._target.state_command("home")
         return (yield from self._settle("homed", self._settings.home_timeout))
 
@@ -157,13 +158,16 @@ class ArmScripts:
 
     def disable(self) -> Script:
         """Take the power off."""
-        _refuse(self._target.find_refusal())
+        refusal = self._target.find_refusal()
+        if self._settings.hardware == SIMULATED:
+            _refuse(refusal)
         self.is_released = False
-        silence = self._find_silence()
-        if silence is not None:
-            # It may still hear, so it is told; but what it says of it will not be known.
+        doubt = refusal or self._find_silence()
+        if doubt is not None or not self._target.is_heard:
+            # It may still hear, so it is told at once; whether it did shows later, or never.
             self._target.state_command("disable")
-            return False, f"told the arm to disable, but {silence}"
+        if doubt is not None:
+            return False, f"told the arm to disable, but {doubt}"
         yield from self._send("disable", OperatingState.DISABLED)
         return True, "DISABLED"
 
@@ -228,12 +232,9 @@ class ArmScripts:
 
     def _send(self, word: str, wanted: OperatingState) -> Generator[None, None, None]:
         """Send a word and wait for a state that is not busy."""
+        yield from self._wait_heard()
         timeout_s = self._settings.state_timeout
         deadline_ns = self._deadline(timeout_s)
-        while not self._target.is_heard:
-            if self._now_ns > deadline_ns:
-                raise ScriptFailed(f"nobody hears our commands after {timeout_s:g} s")
-            yield
         self._target.state_command(word)
         # What the arm says now, it said before it heard the word.
         yield
@@ -248,6 +249,15 @@ class ArmScripts:
                     f"sent {word!r}, but after {timeout_s:g} s the arm is "
                     f"{state.operating_state.value}, is_busy {state.is_busy}"
                 )
+            yield
+
+    def _wait_heard(self) -> Generator[None, None, None]:
+        """Wait until the arm hears commands: what is sent before that is lost."""
+        timeout_s = self._settings.state_timeout
+        deadline_ns = self._deadline(timeout_s)
+        while not self._target.is_heard:
+            if self._now_ns > deadline_ns:
+                raise ScriptFailed(f"nobody hears our commands after {timeout_s:g} s")
             yield
 
     def _deadline(self, timeout_s: float) -> int:

@@ -32,6 +32,7 @@ from dvrk_kinematics.driver import (
 from dvrk_kinematics.driver.result import make_result
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import to_flat, trajectory_to_knots
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
@@ -62,15 +63,17 @@ class TrajectoryAction:
         self._joints = tuple(joints)
         self._prepare = prepare
         self._max_points = max_points
-        self._holds = self._holds_at_arrival = 0
+        self._arrivals = Arrivals()
+        self.error: BaseException | None = None
+        """What ended the thread that looks at goals, if anything has."""
         self._incoming: queue.SimpleQueue[tuple[bytes, Any, int] | None] = queue.SimpleQueue()
         self._ready: deque[tuple[bytes, PreparedGoal | Finding, int]] = deque()
         self._server = DeferredActionServer(
             node,
             FollowJointTrajectory,
             f"bridge/{arm}/follow_joint_trajectory",
-            lambda goal_id, goal: self._incoming.put((goal_id, goal, self._holds_at_arrival)),
-            on_arrival=self._note_arrival,
+            lambda goal_id, goal: self._incoming.put((goal_id, goal, self._arrivals.number)),
+            on_arrival=self._arrivals.note,
         )
         self._thread = threading.Thread(target=self._work, name="goals", daemon=True)
         self._thread.start()
@@ -79,22 +82,15 @@ class TrajectoryAction:
         """Goals that were looked at since the last call, in the order in which they came."""
         taken: list[tuple[bytes, PreparedGoal | Finding]] = []
         while self._ready:
-            goal_id, prepared, holds = self._ready.popleft()
-            if holds != self._holds and not isinstance(prepared, Finding):
+            goal_id, prepared, number = self._ready.popleft()
+            if self._arrivals.is_dropped(number) and not isinstance(prepared, Finding):
                 prepared = Finding(Reason.HOLD_REQUESTED, "before it began")
             taken.append((goal_id, prepared))
         return taken
 
     def drop_arriving(self) -> None:
-        """Let no goal begin that has arrived until now; in the loop's thread.
-
-        A goal is looked at before the loop sees it, and whoever asks for a hold in between means
-        that goal, too.
-        """
-        self._holds += 1
-
-    def _note_arrival(self) -> None:
-        self._holds_at_arrival = self._holds
+        """Let no goal begin that has arrived until now; in the loop's thread."""
+        self._arrivals.drop()
 
     def find_cancelled(self) -> list[bytes]:
         """Goals whose end was asked for."""
@@ -116,10 +112,10 @@ class TrajectoryAction:
         message = FollowJointTrajectory.Result(error_code=int(code), error_string=text)
         self._server.finish(bytes(result.goal_id), result.status, message)  # type: ignore[call-overload]
 
-    def feed_back(self, feedback: Feedback) -> None:
-        """Tell the client where its goal is."""
+    def feed_back(self, feedback: Feedback, stamp_ns: int) -> None:
+        """Tell the client where its goal is, or was at a moment (ns, ROS time)."""
         message = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
-        write_stamp(message.header.stamp, int(self._node.get_clock().now().nanoseconds))
+        write_stamp(message.header.stamp, stamp_ns)
         q, measured = feedback.desired.q, feedback.measured_q
         message.desired.positions = to_flat(q)
         message.desired.velocities = to_flat(feedback.desired.qd)
@@ -135,9 +131,13 @@ class TrajectoryAction:
         self._thread.join()
 
     def _work(self) -> None:
-        while (taken := self._incoming.get()) is not None:
-            goal_id, request, holds = taken
-            self._ready.append((goal_id, self._look_at(goal_id, request), holds))
+        try:
+            while (taken := self._incoming.get()) is not None:
+                goal_id, request, number = taken
+                self._ready.append((goal_id, self._look_at(goal_id, request), number))
+        except BaseException as error:
+            # The bridge fails with it: goals that nobody looks at would never be answered.
+            self.error = error
 
     def _look_at(self, goal_id: bytes, request: Any) -> PreparedGoal | Finding:
         count = len(request.trajectory.points)

@@ -162,7 +162,9 @@ class CommandLog:
     def jaw_setpoints(self, since: int = 0) -> np.ndarray:
         """Openings (rad) that were sent to the jaw, shape (N,)."""
         self.settle()
-        return np.array([m.position[0] for _, m in self._read("jaw/servo_jp", since)])
+        heard = [message for _, message in self._read("jaw/servo_jp", since)]
+        assert all(list(message.velocity) == [0.0] for message in heard)
+        return np.array([message.position[0] for message in heard])
 
     def last_stamp_ns(self) -> int:
         """When the bridge sent its last setpoint (ns, its ROS time); 0 if it sent none."""

@@ -57,6 +57,7 @@ class FakeArm:
         self.order: list[str] = []
         self.echo_delay = 3
         self.is_reporting = True
+        self.is_deaf = False
         self.stamp_step_ns = PERIOD_NS
         self.follows = np.ones(len(names), dtype=bool)
         self._setpoints = [home] * 200
@@ -106,7 +107,8 @@ class FakeArm:
     def servo_jp(self, q: np.ndarray, qd: np.ndarray) -> None:
         self.order.append("servo_jp")
         self.sent.append(Sent(self.now_ns, np.array(q), np.array(qd)))
-        self._setpoints[-1] = np.array(q)
+        if not self.is_deaf:
+            self._setpoints[-1] = np.array(q)
 
     def hold(self) -> None:
         self.order.append("hold")

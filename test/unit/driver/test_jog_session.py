@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.driver import (
+    HOLD_ALONE,
     STOPS,
     Finding,
     JogCommand,
@@ -209,7 +210,9 @@ def test_what_freezes_or_silences_a_goal_does_so_to_a_jog(make_rig, change, reas
     count = len(rig.arm.sent)
     answers = _stream(rig, 60)
     assert rig.player.last_stop.reason is reason and rig.player.is_idle
-    if STOPS[reason] is StopKind.FREEZE:
+    if reason in HOLD_ALONE:
+        assert len(rig.arm.sent) == count and rig.arm.order[-1] == "hold"
+    elif STOPS[reason] is StopKind.FREEZE:
         assert len(rig.arm.sent) == count + 1 and rig.arm.order[-2:] == ["servo_jp", "hold"]
         assert not rig.arm.sent[-1].qd.any()
     else:

@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dvrk_kinematics.driver import STOPS, Finding, OperatingState, Reason, Sample, StopKind
+from dvrk_kinematics.driver import (
+    HOLD_ALONE,
+    STOPS,
+    Finding,
+    OperatingState,
+    Reason,
+    Sample,
+    StopKind,
+)
 
 SAFETY = Path(__file__).resolve().parents[3] / "docs" / "safety.md"
 FAR = np.array([0.4, 0.3, 0.2, 1.0, 0.3, -0.3])
@@ -69,6 +77,15 @@ def _offset(joint: int, by: float) -> Callable:
     return cause
 
 
+def _lose_setpoints(rig) -> None:
+    """The arm reports as ever, but hears nothing any more."""
+    rig.arm.is_deaf = True
+    for _ in range(200):
+        if rig.player.is_idle:
+            return
+        rig.tick()
+
+
 def _outside(rig) -> None:
     q = rig.arm.sent[-1].q.copy()
     q[0] = 1.6
@@ -98,6 +115,7 @@ CAUSES: dict[Reason, Callable] = {
     Reason.WRONG_JOINTS: lambda rig: rig.arm.say(joint_names=("disc_1", "disc_2")),
     Reason.WRONG_TOOL: lambda rig: rig.arm.say(tool="PROGRASP_FORCEPS:400093[..]"),
     Reason.TRACKING_ERROR: _stalled,
+    Reason.ARM_BEHIND: _lose_setpoints,
     Reason.ARM_ERROR: lambda rig: rig.arm.say(errors=1, last_error="PSM1: no luck"),
     Reason.NOT_FINITE_SETPOINT: _offset(4, np.nan),
     Reason.SETPOINT_LIMIT: _outside,
@@ -110,6 +128,7 @@ CAUSES: dict[Reason, Callable] = {
     Reason.NOT_HOMED: lambda rig: rig.arm.say(is_homed=False),
     Reason.BUSY: lambda rig: rig.arm.say(is_busy=True),
     Reason.FOREIGN_SETPOINT: _foreign,
+    Reason.NOT_SIMULATED: lambda rig: rig.player.stop(Finding(Reason.NOT_SIMULATED)),
 }
 
 
@@ -118,6 +137,10 @@ def _moving_rig(make_rig, tolerance, reason: Reason):
     if reason is Reason.SETPOINT_STEP:
         # The wrist may be so fast that its step counts before its velocity does.
         changes["pid_tolerance"] = np.array([0.5, 0.5, 0.05, 0.02, 0.6, 0.4])
+        changes["step_fraction"] = 0.9
+    if reason is Reason.ARM_BEHIND:
+        # So that the distance counts before the time does.
+        changes["pid_tolerance"] = np.array([0.5, 0.5, 0.05, 0.2, 0.6, 0.4])
     rig = make_rig(**changes)
     start = rig.arm.state.setpoint_q.copy()
     goal = FAR
@@ -156,6 +179,9 @@ def test_each_cause_stops_the_motion_as_the_table_says(make_rig, tolerance, reas
         assert not sent[-1].qd.any()
         assert not rig.arm.holds
         rig.check_commands()
+    elif reason in HOLD_ALONE:
+        assert rig.arm.order[-2:] == ["servo_jp", "hold"]
+        assert len(rig.arm.holds) == 1 and sent[-1].qd.any(), "the last setpoint was repeated"
     elif kind is StopKind.FREEZE:
         assert rig.arm.order[-3:] == ["servo_jp", "servo_jp", "hold"]
         np.testing.assert_array_equal(sent[-1].q, sent[-2].q)
@@ -263,3 +289,54 @@ def test_the_documented_table_is_the_table_of_the_code() -> None:
         if line.startswith("| `") and len(cells) == 3:
             rows[cells[0].strip("`")] = cells[1]
     assert rows == {reason.name: kind.value for reason, kind in STOPS.items()}
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ({"operating_state": OperatingState.DISABLED}, Reason.LEFT_ENABLED),
+        ({"operating_state": OperatingState.FAULT}, Reason.FAULT),
+        ({"is_busy": True}, Reason.BUSY),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_a_goal_that_waits_does_not_outlive_the_arm_being_taken_away(rig, cause, reason) -> None:
+    """It once moved an arm that had been disabled and enabled again by somebody else."""
+    before = rig.arm.state
+    assert rig.play(0.5, q=FAR, stamp_ns=rig.wall_ns + 2_000_000_000) is None
+    rig.ticks(10)
+    rig.arm.say(**cause)
+    rig.ticks(5)
+    (result,) = rig.results
+    assert result.finding.reason is reason
+    assert rig.player.is_idle and rig.player.last_stop is result.finding
+    rig.arm.say(operating_state=before.operating_state, is_busy=False)
+    rig.ticks(600)
+    assert not rig.arm.order
+
+
+def test_a_goal_that_waits_outlives_a_state_that_is_late_for_a_moment(rig) -> None:
+    assert rig.play(0.5, q=FAR, stamp_ns=rig.wall_ns + 1_000_000_000) is None
+    rig.arm.is_reporting = False
+    rig.ticks(20)
+    rig.arm.is_reporting = True
+    rig.run()
+    assert rig.results[0].finding.reason is Reason.REACHED
+
+
+def test_a_goal_that_is_refused_when_its_time_comes_is_told(rig) -> None:
+    assert rig.play(0.5, q=FAR, stamp_ns=rig.wall_ns + 100_000_000) is None
+    rig.arm.is_reporting = False
+    rig.ticks(40)
+    (result,) = rig.results
+    assert result.finding.reason is Reason.STALE_STATE
+    assert rig.player.last_stop is result.finding and not rig.arm.order
+
+
+def test_an_arm_that_hears_nothing_is_not_said_to_be_moved_by_somebody(rig) -> None:
+    assert rig.play(3.0, q=rig.arm.state.setpoint_q + 0.01) is None
+    rig.arm.is_deaf = True
+    rig.run()
+    (result,) = rig.results
+    assert result.finding.reason is Reason.ARM_BEHIND
+    assert rig.arm.order[-2:] == ["servo_jp", "hold"] and len(rig.arm.holds) == 1
