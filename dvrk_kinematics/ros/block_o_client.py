@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from math import pi
+from queue import Empty, SimpleQueue
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -16,15 +18,19 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.motion.speeds import TipSpeeds
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.calls import call, send_goal
+from dvrk_kinematics.ros.calls import Goal, send_goal
+from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
 
 __all__ = ["QUICK", "BlockOClient", "LoopFigures", "Trace"]
 
 _START_S = 30.0
 _HOME_S = 70.0
 _PLAN_S = 60.0
-
+_CANCEL_S = 5.0
+_LOOK_S = 0.1
+"""How often a wait looks whether it still makes sense."""
+_RECORDING = "recorder: bag"
+"""The line of diagnostics that a recorder says from when it records."""
 
 QUICK = TipSpeeds(0.02, 0.04, pi / 4.0, pi / 2.0)
 """Speeds at which a person will wait for a figure."""
@@ -81,14 +87,24 @@ class BlockOClient:
     Args:
         node: A spinning node.
         arm: Name of the arm.
+        check: Called again and again during every wait; raises if there is nothing more to wait
+            for, such as when a process has died.
     """
 
-    def __init__(self, node: Node, arm: str) -> None:
+    def __init__(self, node: Node, arm: str, check: Callable[[], None] = lambda: None) -> None:
         self._node = node
         self._arm = arm
-        self._trace = ActionClient(node, TraceBlockO, f"trajectory/{arm}/trace_block_o")
-        self._loop: dict[str, str] = {}
-        node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, qos.STATE)
+        self._check = check
+        self._action = f"trajectory/{arm}/trace_block_o"
+        self._trace = ActionClient(node, TraceBlockO, self._action)
+        self._diagnostics = HeardDiagnostics(node)
+
+    def close(self) -> None:
+        """Leave nothing behind; for when the node no longer spins and is not destroyed yet.
+
+        A node does not destroy its actions, and while they are there the middleware goes on.
+        """
+        self._trace.destroy()
 
     def trigger(self, name: str, timeout_s: float = _START_S) -> str:
         """Call a service of the bridge.
@@ -102,7 +118,14 @@ class BlockOClient:
         service = f"bridge/{self._arm}/{name}"
         client = self._node.create_client(Trigger, service)
         begin = time.monotonic()
-        answer = call(client, Trigger.Request(), timeout_s)
+        if not self._attend(_polled(client.service_is_ready), timeout_s):
+            raise CallFailed(service, timeout_s, "no such service appeared")
+        answered = threading.Event()
+        future = client.call_async(Trigger.Request())
+        future.add_done_callback(lambda _: answered.set())
+        if not self._attend(answered.wait, begin + timeout_s - time.monotonic()):
+            raise CallFailed(service, timeout_s, "no answer came")
+        answer = future.result()
         if not answer.success:
             raise CallFailed(service, round(time.monotonic() - begin, 1), answer.message)
         return str(answer.message)
@@ -116,41 +139,67 @@ class BlockOClient:
         self.trigger("enable")
         self.trigger("home", _HOME_S)
 
+    def wait_for_recorder(self) -> None:
+        """Wait until a recorder says that it records.
+
+        Raises:
+            CallFailed: None does.
+        """
+        if not self._attend(lambda s: self._diagnostics.wait(_RECORDING, 0.0, s), _START_S):
+            raise CallFailed("recorder", _START_S, "nothing was recorded")
+
     def trace(self, trace: Trace, on_feedback: Callable[[Any], None]) -> Any:
         """Trace, and wait for the end.
 
         Args:
             trace: What.
-            on_feedback: Called with every feedback; the first one comes before anything moves.
+            on_feedback: Called in this thread with every feedback; the first one comes before
+                anything moves.
 
         Returns:
             The TraceBlockO.Result.
 
         Raises:
-            CallFailed: The server is not there, or does not answer.
+            CallFailed: The server is not there, does not answer, or goes away.
         """
-        durations: list[float] = []
-
-        def hear(feedback: Any) -> None:
-            durations.append(feedback.plan.duration)
-            on_feedback(feedback)
-
-        goal = send_goal(self._trace, trace.goal(), _START_S, hear)
-        deadline = time.monotonic() + _PLAN_S
-        while not goal.wait(0.1):
-            # Until the plan is known nobody can say how long it takes.
-            if durations and deadline < time.monotonic() + durations[0]:
-                deadline = time.monotonic() + 2.0 * durations[0] + _PLAN_S
-            if time.monotonic() > deadline:
-                goal.cancel(_START_S)
-                raise CallFailed(f"trajectory/{self._arm}", _PLAN_S, "the figure did not end")
+        if not self._attend(_polled(self._trace.server_is_ready), _START_S):
+            raise CallFailed(self._action, _START_S, "no such action appeared")
+        heard: SimpleQueue[Any] = SimpleQueue()
+        goal = send_goal(self._trace, trace.goal(), _START_S, heard.put)
+        self._follow(goal, heard, on_feedback)
         return goal.result(_START_S).result
+
+    def _follow(
+        self, goal: Goal, heard: SimpleQueue[Any], on_feedback: Callable[[Any], None]
+    ) -> None:
+        """Wait for the end of a goal, which has its time once its plan is known."""
+        begin = time.monotonic()
+        allowed_s = _PLAN_S
+        is_planned = has_ended = False
+        while not has_ended:
+            has_ended = goal.wait(_LOOK_S)
+            for feedback in _take_all(heard):
+                if not is_planned:
+                    is_planned = True
+                    allowed_s = time.monotonic() - begin + 2.0 * feedback.plan.duration + _PLAN_S
+                on_feedback(feedback)
+            if has_ended:
+                return
+            self._check()
+            waited_s = round(time.monotonic() - begin, 1)
+            if not self._trace.server_is_ready():
+                raise CallFailed(self._action, waited_s, "the server went away")
+            if waited_s > allowed_s:
+                with suppress(CallFailed):
+                    goal.cancel(_CANCEL_S)
+                raise CallFailed(self._action, waited_s, "the figure did not end")
 
     def loop_figures(self) -> LoopFigures | None:
         """How steady the bridge's loop was; None before the first diagnostics."""
-        loop = self._loop
-        if not loop:
+        line = self._diagnostics.newest(f"{self._arm} control loop")
+        if line is None:
             return None
+        loop = line.values
         return LoopFigures(
             float(loop["rate_hz"]),
             int(loop["ticks"]),
@@ -160,7 +209,37 @@ class BlockOClient:
             float(loop["period_max_s"]),
         )
 
-    def _hear(self, message: Any) -> None:
-        for status in message.status:
-            if status.name.endswith(f"{self._arm} control loop"):
-                self._loop = {value.key: value.value for value in status.values}
+    def _attend(self, wait: Callable[[float], bool], timeout_s: float) -> bool:
+        """Wait for something, and look meanwhile whether that still makes sense.
+
+        Args:
+            wait: Waits for it so many seconds, and tells whether it has come.
+            timeout_s: Longest time to wait (s).
+
+        Returns:
+            Whether it has come.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not wait(_LOOK_S):
+            self._check()
+            if time.monotonic() > deadline:
+                return False
+        return True
+
+
+def _polled(is_there: Callable[[], bool]) -> Callable[[float], bool]:
+    """Wait for what nobody tells of: look, and look again later."""
+
+    def wait(timeout_s: float) -> bool:
+        if is_there():
+            return True
+        time.sleep(timeout_s)
+        return is_there()
+
+    return wait
+
+
+def _take_all(queue: SimpleQueue[Any]) -> Iterator[Any]:
+    with suppress(Empty):
+        while True:
+            yield queue.get_nowait()

@@ -14,12 +14,14 @@ from typing import Any, NoReturn
 
 import rclpy
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from dvrk_kinematics.errors import CallFailed, DvrkError
 from dvrk_kinematics.motion.block_o import PRESETS
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.bringup import recording
 from dvrk_kinematics.ros.demo_report import describe_plan, describe_result, is_traced
+from dvrk_kinematics.ros.node_log import NodeLog
 from dvrk_kinematics.ros.spinning import SpinningNode
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import System, make_processes
@@ -28,6 +30,7 @@ from dvrk_kinematics.ros.terminal import Progress
 __all__ = ["main"]
 
 _RECORDER = "recorder"
+_BAG = "bag"
 _CLOSE_S = 20.0
 
 
@@ -37,11 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     folder: Path = options.output or _default_folder()
+    if options.record and (folder / _BAG).exists():
+        _say(f"demo: {folder / _BAG} exists already; name another folder with --output")
+        return 1
     folder.mkdir(parents=True, exist_ok=True)
-    begin = time.monotonic()
     try:
         with (folder / "nodes.log").open("w", encoding="utf-8") as log:
-            return _run(options, folder, log, begin)
+            return _run(options, folder, NodeLog(log))
     except DvrkError as error:
         _say(f"demo: {error}")
         _say(f"what the nodes said: {folder / 'nodes.log'}")
@@ -51,42 +56,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(options: argparse.Namespace, folder: Path, log: Any, begin: float) -> int:
+def _run(options: argparse.Namespace, folder: Path, log: NodeLog) -> int:
     processes = [*make_processes(System(arms=(options.arm,)))]
-    bag = folder / "bag"
+    bag = folder / _BAG
     if options.record:
         processes.append(recording([options.arm], bag))
-    _say(f"starting {', '.join(process.label for process in processes)} ...")
-
-    def note(line: str) -> None:
-        log.write(f"{line}\n")
-        log.flush()
-
-    traces = [Trace(options.scale, speeds) for speeds in PRESETS.values()]
-    traces = traces if options.paper else [Trace(options.scale)]
-    with Supervisor(processes, note) as running:
-        rclpy.init()
-        node = Node("demo")
-        try:
-            with SpinningNode(node):
-                client = BlockOClient(node, options.arm)
-                client.bring_up()
-                _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
-                results = [_trace(client, trace, running, begin) for trace in traces]
-        finally:
-            node.destroy_node()
-            rclpy.try_shutdown()
+    is_recorded = True
+    with Supervisor(processes, log) as running:
+        _say(f"started {', '.join(process.label for process in processes)} ...")
+        results = _trace_all(options, running)
         if options.record:
-            running.end(_RECORDER, _CLOSE_S)
-    if options.record:
+            is_recorded = running.end(_RECORDER, _CLOSE_S) == 0
+            _say(f"{_RECORDER}: {log.last(_RECORDER)}")
+    if is_recorded and options.record:
         _say(f"bag: {bag}")
         _report(bag, folder / "report.html")
     good = sum(results)
     _say(f"{good} of {len(results)} figures traced within 2 um and 2 urad of the exact figure")
-    return 0 if good == len(results) else 1
+    return 0 if good == len(results) and is_recorded else 1
 
 
-def _trace(client: BlockOClient, trace: Trace, running: Supervisor, begin: float) -> bool:
+def _trace_all(options: argparse.Namespace, running: Supervisor) -> list[bool]:
+    """Bring the arm up and trace the figures; tells which were traced as they should."""
+    begin = time.monotonic()
+    traces = [Trace(options.scale, speeds) for speeds in PRESETS.values()]
+    traces = traces if options.paper else [Trace(options.scale)]
+
+    def check() -> None:
+        ended = running.find_ended()
+        if ended is not None:
+            after_s = round(time.monotonic() - begin, 1)
+            raise CallFailed(ended[0], after_s, f"ended with exit code {ended[1]}")
+
+    # Signals are ours: an arm that moves can only be stopped while the context is valid.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node = Node("demo")
+    client = BlockOClient(node, options.arm, check)
+    try:
+        with SpinningNode(node):
+            client.bring_up()
+            _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
+            if options.record:
+                # Homing moves no simulated joint: what moves from here on is in the bag.
+                client.wait_for_recorder()
+            return [_trace(client, trace, begin) for trace in traces]
+    finally:
+        client.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _trace(client: BlockOClient, trace: Trace, begin: float) -> bool:
     speeds = trace.speeds
     _say(
         f"\nBlock-O at scale {trace.scale:g}, {speeds.speed * 1e3:g} mm/s, "
@@ -100,11 +120,7 @@ def _trace(client: BlockOClient, trace: Trace, running: Supervisor, begin: float
             seen.append(time.monotonic())
             _say(f"flight plan, {seen[0] - begin:.1f} s after the command:")
             _say(describe_plan(feedback.plan))
-        note = f"tip off by {feedback.position_error * 1e9:.1f} nm"
-        progress.show(feedback.progress, note)
-        ended = running.find_ended()
-        if ended is not None:
-            raise CallFailed(ended[0], 0.0, f"ended with exit code {ended[1]}")
+        progress.show(feedback.progress, f"tip off by {feedback.position_error * 1e9:.1f} nm")
 
     result = client.trace(trace, show)
     if result.success:

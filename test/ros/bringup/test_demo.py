@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
+from running_command import await_gone, running
 
 pytestmark = pytest.mark.ros
+
+DEMO = "dvrk_kinematics.ros.demo"
 
 
 def test_the_demo_traces_records_and_reports(tmp_path) -> None:
@@ -45,3 +50,33 @@ def test_a_figure_that_does_not_fit_fails_with_a_sentence(tmp_path) -> None:
     )
     assert result.returncode == 1
     assert "fits nowhere at scale 5" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("label", "executable", "moment"),
+    [
+        ("bridge_PSM1", "ros.arm_bridge", "started"),
+        ("trajectory_server", "ros.trajectory_server", "tracing"),
+    ],
+)
+def test_a_process_that_dies_is_named_and_ends_the_demo(
+    tmp_path, label, executable, moment
+) -> None:
+    told = ("--scale", "0.05", "--no-record", "--output", str(tmp_path / "demo"))
+    with running(DEMO, *told) as demo:
+        demo.wait(moment)
+        pids = demo.children()
+        os.kill(demo.find(executable), signal.SIGKILL)
+        assert demo.end() == 1
+        assert f"demo: {label}: ended with exit code -9 within" in demo.output
+        await_gone(pids)
+
+
+def test_a_bag_that_is_there_already_is_refused_before_anything_starts(tmp_path) -> None:
+    (tmp_path / "bag").mkdir()
+    with running(DEMO, "--output", str(tmp_path)) as demo:
+        assert demo.end() == 1
+    assert demo.output == (
+        f"demo: {tmp_path / 'bag'} exists already; name another folder with --output\n"
+    )
+    assert not (tmp_path / "nodes.log").exists()

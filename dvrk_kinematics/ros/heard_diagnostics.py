@@ -1,0 +1,78 @@
+"""What nodes say on /diagnostics, kept for whoever wants to know the newest."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.stamps import stamp_to_ns
+
+__all__ = ["HeardDiagnostics", "Line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of diagnostics.
+
+    Attributes:
+        heard_s: When it was heard (s, monotonic).
+        stamp_ns: When it was made, by the clock of its node (ns).
+        values: Its values by name.
+    """
+
+    heard_s: float
+    stamp_ns: int
+    values: Mapping[str, str]
+
+
+class HeardDiagnostics:
+    """The newest line of every name.
+
+    Args:
+        node: A spinning node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._lines: dict[str, Line] = {}
+        self._changed = threading.Condition()
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, qos.STATE)
+
+    def newest(self, ending: str) -> Line | None:
+        """The newest line whose name ends like this; None if nobody has said any."""
+        with self._changed:
+            found = [line for name, line in self._lines.items() if name.endswith(ending)]
+        return max(found, key=lambda line: line.heard_s, default=None)
+
+    def wait(self, ending: str, after_s: float, timeout_s: float) -> bool:
+        """Wait for a line.
+
+        Args:
+            ending: How its name ends.
+            after_s: When it must have been heard at the earliest (s, monotonic).
+            timeout_s: Longest time to wait (s).
+
+        Returns:
+            Whether there is one.
+        """
+
+        def is_there() -> bool:
+            line = self.newest(ending)
+            return line is not None and line.heard_s >= after_s
+
+        with self._changed:
+            return self._changed.wait_for(is_there, timeout_s)
+
+    def _hear(self, message: Any) -> None:
+        now_s, stamp_ns = time.monotonic(), stamp_to_ns(message.header.stamp)
+        with self._changed:
+            for status in message.status:
+                values = {value.key: value.value for value in status.values}
+                self._lines[status.name] = Line(now_s, stamp_ns, values)
+            self._changed.notify_all()

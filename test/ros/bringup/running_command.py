@@ -1,0 +1,104 @@
+"""A command of the project as a user runs it: what it prints, and what it started."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_WAIT_S = 90.0
+_END_S = 60.0
+_GONE_S = 20.0
+
+
+class RunningCommand:
+    """The command, from its start on.
+
+    Args:
+        module: The module that it runs.
+        arguments: Its arguments.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._lines: list[str] = []
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        """What it has printed so far."""
+        with self._changed:
+            return "".join(self._lines)
+
+    def wait(self, text: str, count: int = 1) -> None:
+        """Wait until it has printed something, so many times."""
+        with self._changed:
+            came = self._changed.wait_for(
+                lambda: sum(text in line for line in self._lines) >= count, timeout=_WAIT_S
+            )
+        assert came, f"{text!r} did not come {count} times\n{self.output}"
+
+    def children(self) -> dict[int, str]:
+        """The processes that it started: their ids, and how they were started."""
+        file = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        pids = [int(pid) for pid in file.read_text().split()]
+        return {
+            pid: Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+            for pid in pids
+        }
+
+    def find(self, text: str) -> int:
+        """Id of the one process that was started with this in its command."""
+        (pid,) = [pid for pid, command in self.children().items() if text in command]
+        return pid
+
+    def signal(self, number: int) -> int:
+        """Send a signal, and wait for the end; gives the exit code."""
+        self.process.send_signal(number)
+        return self.end()
+
+    def end(self) -> int:
+        """Wait for the end; gives the exit code."""
+        code = self.process.wait(timeout=_END_S)
+        self._reader.join(timeout=10.0)
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._changed:
+                self._lines.append(line)
+                self._changed.notify_all()
+
+
+@contextmanager
+def running(module: str, *arguments: str) -> Iterator[RunningCommand]:
+    """Run a command, which is gone after the with-block."""
+    command = RunningCommand(module, *arguments)
+    try:
+        yield command
+    finally:
+        if command.process.poll() is None:
+            command.process.kill()
+            command.process.wait()
+
+
+def await_gone(pids: Iterable[int]) -> None:
+    """Check that processes are gone, or go."""
+    left = list(pids)
+    deadline = time.monotonic() + _GONE_S
+    while left and time.monotonic() < deadline:
+        time.sleep(0.02)
+        left = [pid for pid in left if Path(f"/proc/{pid}").exists()]
+    assert not left

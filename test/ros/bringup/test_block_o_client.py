@@ -1,0 +1,154 @@
+"""A client that waits for a figure: what it hears, and when it gives up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+import rclpy
+from dvrk_kinematics_interfaces.action import TraceBlockO
+from rclpy.context import Context
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics.errors import CallFailed
+from dvrk_kinematics.ros import block_o_client
+from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
+from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.spinning import SpinningNode
+
+pytestmark = pytest.mark.ros
+
+ARM = "PSM7"
+"""No other test has an arm of that name: what is left of this server confuses nobody."""
+
+
+class EndlessFigure:
+    """A server that tells its plan and then never ends."""
+
+    def __init__(self, context: Context) -> None:
+        self._node = Node("server", context=context)
+        self._server = DeferredActionServer(
+            self._node, TraceBlockO, f"trajectory/{ARM}/trace_block_o", self._begin
+        )
+        self._spinning = SpinningNode(self._node)
+        self._spinning.__enter__()
+        self._is_open = True
+
+    def close(self) -> None:
+        """Go away, in the middle of whatever is asked for."""
+        if self._is_open:
+            self._is_open = False
+            self._spinning.__exit__(None, None, None)
+            self._server.destroy()
+            self._node.destroy_node()
+
+    def _begin(self, goal_id: bytes, _goal: TraceBlockO.Goal) -> None:
+        feedback = TraceBlockO.Feedback()
+        feedback.plan.duration = 0.1
+        self._server.feed_back(goal_id, feedback)
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    made = Context()
+    rclpy.init(context=made)
+    yield made
+    rclpy.try_shutdown(context=made)
+
+
+@pytest.fixture
+def figure(context) -> Iterator[EndlessFigure]:
+    with closing(EndlessFigure(context)) as made:
+        yield made
+
+
+Connect = Callable[..., BlockOClient]
+
+
+@pytest.fixture
+def connect(context) -> Iterator[Connect]:
+    """Makes clients."""
+    with ExitStack() as stack:
+
+        def make(check: Callable[[], None] = lambda: None) -> BlockOClient:
+            node = Node("client", context=context)
+            stack.callback(node.destroy_node)
+            client = BlockOClient(node, ARM, check)
+            stack.callback(client.close)
+            stack.enter_context(SpinningNode(node))
+            return client
+
+        yield make
+
+
+def test_a_figure_that_does_not_end_is_given_up_once_its_time_is_over(
+    figure, connect, monkeypatch
+) -> None:
+    monkeypatch.setattr(block_o_client, "_PLAN_S", 1.0)
+    heard: list[object] = []
+    begin = time.monotonic()
+    with pytest.raises(CallFailed, match="the figure did not end"):
+        connect().trace(Trace(), heard.append)
+    assert heard
+    assert time.monotonic() - begin < 60.0
+
+
+def test_feedback_comes_in_the_thread_that_waits_and_may_raise(figure, connect) -> None:
+    threads: list[threading.Thread] = []
+
+    def hear(_feedback: object) -> None:
+        threads.append(threading.current_thread())
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        connect().trace(Trace(), hear)
+    assert threads == [threading.main_thread()]
+
+
+def test_a_check_ends_every_wait(figure, connect) -> None:
+    has_died = threading.Event()
+
+    def check() -> None:
+        if has_died.is_set():
+            raise CallFailed("trajectory_server", 1.0, "ended with exit code -9")
+
+    client = connect(check)
+    with pytest.raises(CallFailed, match="trajectory_server: ended with exit code -9"):
+        client.trace(Trace(), lambda _: has_died.set())
+    for wait in (client.bring_up, client.wait_for_recorder):
+        with pytest.raises(CallFailed, match="trajectory_server: ended with exit code -9"):
+            wait()
+
+
+def test_a_check_ends_the_wait_for_an_answer(context, connect) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def serve(_request: object, response: Trigger.Response) -> Trigger.Response:
+        asked.set()
+        answer.wait(60.0)
+        return response
+
+    node = Node("server", context=context)
+    node.create_service(Trigger, f"bridge/{ARM}/enable", serve)
+
+    def check() -> None:
+        if asked.is_set():
+            raise CallFailed("bridge_PSM7", 1.0, "ended with exit code -9")
+
+    with SpinningNode(node):
+        try:
+            with pytest.raises(CallFailed, match="bridge_PSM7: ended with exit code -9"):
+                connect(check).trigger("enable")
+        finally:
+            answer.set()
+    node.destroy_node()
+
+
+def test_a_server_that_goes_away_ends_the_wait(figure, connect) -> None:
+    client = connect()
+    with pytest.raises(CallFailed, match="the server went away"):
+        client.trace(Trace(), lambda _: figure.close())
