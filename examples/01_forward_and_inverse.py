@@ -16,8 +16,10 @@ np.set_printoptions(precision=4, suppress=True)
 psm = load_arm("PSM", instrument="400006")
 print(psm, psm.joint_names)
 
-# Where is the tip? Base is the remote centre of motion; metres and radians.
-q = np.array([0.2, -0.1, 0.12, 1.0, 0.3, -0.2])
+# Where is the tip? Base is the remote centre of motion; metres and radians. At these angles the
+# closed form of the Block-O paper took joint 5 for -150 instead of 30 degrees.
+q = np.radians([20.0, 22.0, 0.0, 15.0, 30.0, 25.71])
+q[2] = 0.15
 T = psm.forward(q)
 print("tip at", T[:3, 3], "m")
 
