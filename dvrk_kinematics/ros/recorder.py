@@ -19,6 +19,7 @@ from pathlib import Path
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.ros import qos
@@ -56,6 +57,8 @@ class Recorder(Node):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
         self._readers: dict[str, TopicReader] = {}
         self._refused: set[str] = set()
+        # Stopping comes from another thread while the executor spins. Whoever takes messages holds
+        # it until they are written, and whoever adds topics: a bag is closed in between only.
         self._lock = threading.Lock()
         self._is_closed = False
         self._read_known(topic for topic in self._topics if topic.latched)
@@ -76,7 +79,8 @@ class Recorder(Node):
     def _begin(self) -> None:
         """Read all topics from now on."""
         self._latched_only.cancel()
-        self._read_known(topic for topic in self._topics if not topic.latched)
+        with self._lock:
+            self._read_known(topic for topic in self._topics if not topic.latched)
         create_steady_timer(self, _LOOK_EVERY_S, self._look)
         create_steady_timer(self, _TELL_EVERY_S, self._tell)
         if self._duration_s:
@@ -106,26 +110,31 @@ class Recorder(Node):
         """Follow the publishers: find types that were not known, and ask for what is offered."""
         for topic in self._topics:
             offers = self.get_publishers_info_by_topic(topic.name)
-            reader = self._readers.get(topic.name)
-            if not offers or topic.name in self._refused:
-                continue
-            if reader is None:
-                self._add_reader(topic, offers[0].topic_type)
-                continue
-            others = {info.topic_type for info in offers} - {reader.type_name}
-            if others:
-                self._refuse(topic.name, f"also of type {', '.join(sorted(others))}")
-            arrived = reader.follow([info.qos_profile for info in offers])
-            if arrived is not None:
-                self.get_logger().warning(f"{topic.name} is now read as its publishers offer it")
-                self._write_safely(arrived)
+            with self._lock:
+                if offers and topic.name not in self._refused and not self._is_closed:
+                    self._follow(topic, offers)
+
+    def _follow(self, topic: RecordedTopic, offers: Sequence[TopicEndpointInfo]) -> None:
+        """Read a topic as its publishers offer it; the lock is held."""
+        reader = self._readers.get(topic.name)
+        if reader is None:
+            self._add_reader(topic, offers[0].topic_type)
+            return
+        others = {info.topic_type for info in offers} - {reader.type_name}
+        if others:
+            self._refuse(topic.name, f"also of type {', '.join(sorted(others))}")
+        arrived = reader.follow([info.qos_profile for info in offers])
+        if arrived is not None:
+            self.get_logger().warning(f"{topic.name} is now read as its publishers offer it")
+            self._write_or_fail(arrived)
 
     def _refuse(self, name: str, reason: str) -> None:
         self._refused.add(name)
         self.get_logger().error(f"{name}: not all is recorded: {reason}")
 
     def _tell(self) -> None:
-        told = describe(self.bag.folder, self.bag.messages, self._lost())
+        with self._lock:
+            told = describe(self.bag.folder, self.bag.messages, self._lost())
         told.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(told)
 
@@ -133,19 +142,18 @@ class Recorder(Node):
         return {name: self._readers[name].losses.lost for name in self.bag.messages}
 
     def _take(self) -> None:
-        self._write_safely(self._take_all())
-
-    def _write_safely(self, arrived: list[Taken]) -> None:
-        """Write unless the bag is closed, and fail with the reason if it cannot be written."""
         with self._lock:
-            if self._is_closed:
-                return
-            try:
-                self._write(arrived)
-            except OSError as error:
-                self._is_closed = True
-                reason = f"{self.bag.folder} cannot be written: {error}; the bag is not whole"
-                raise InvalidInput("output", reason) from error
+            if not self._is_closed:
+                self._write_or_fail(self._take_all())
+
+    def _write_or_fail(self, arrived: list[Taken]) -> None:
+        """Write, or fail with the reason if the bag cannot be written; the lock is held."""
+        try:
+            self._write(arrived)
+        except OSError as error:
+            self._is_closed = True
+            reason = f"{self.bag.folder} cannot be written: {error}; the bag is not whole"
+            raise InvalidInput("output", reason) from error
 
     def _take_all(self) -> list[Taken]:
         return [taken for reader in self._readers.values() for taken in reader.take()]
