@@ -1,4 +1,4 @@
-"""The life of a node's process: starts, spins, and ends cleanly on SIGINT and SIGTERM."""
+"""The life of a node's process: starts, spins, and ends cleanly on SIGINT, SIGTERM and SIGHUP."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def run_node(
         Exit code: 0, or 1 if the node could not start or failed.
     """
     stop = threading.Event()
-    previous = {
-        sign: signal.signal(sign, _setter(stop)) for sign in (signal.SIGINT, signal.SIGTERM)
-    }
+    previous = {sign: signal.signal(sign, _setter(stop)) for sign in _stop_signals()}
     # Whoever started this process may have kept signals back until somebody handles them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -61,6 +59,14 @@ def run_node(
         rclpy.try_shutdown()
         for sign, handler in previous.items():
             signal.signal(sign, handler)
+
+
+def _stop_signals() -> list[signal.Signals]:
+    """Signals that end a node: also that of a terminal which was closed, unless nohup is on."""
+    signs = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signs.append(signal.SIGHUP)
+    return signs
 
 
 def _setter(stop: threading.Event) -> Callable[[int, FrameType | None], None]:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import signal
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,13 +17,11 @@ from ament_index_python.packages import get_packages_with_prefixes
 
 from dvrk_kinematics.errors import DvrkError, InvalidInput
 from dvrk_kinematics.ros.bringup import command_line, recording
+from dvrk_kinematics.ros.recorder_child import run_for
 from dvrk_kinematics.ros.recorder_settings import default_folder
 from dvrk_kinematics.ros.recorder_topics import STANDARD, choose_topics, qos_overrides
 
 __all__ = ["has_rosbag2", "main", "rosbag2_command"]
-
-_END_S = 20.0
-"""How long a recorder may take to close its bag."""
 
 
 def has_rosbag2() -> bool:
@@ -50,32 +46,6 @@ def rosbag2_command(folder: Path, topics: Sequence[str], overrides: Path) -> lis
         *("--qos-profile-overrides-path", str(overrides), "--disable-keyboard-controls"),
         *("--topics", *topics),
     ]
-
-
-def run_for(command: Sequence[str], duration_s: float, environ: Mapping[str, str]) -> int:
-    """Run a recorder until it is told to stop, or for some time.
-
-    Args:
-        command: The command; it ends cleanly on SIGINT.
-        duration_s: How long (s); 0 for as long as it runs.
-        environ: Its environment.
-
-    Returns:
-        Its exit code.
-    """
-    # In a session of its own, so that Ctrl-C reaches it once: from here.
-    process = subprocess.Popen(command, env=dict(environ), start_new_session=True)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: process.send_signal(signal.SIGINT))
-    try:
-        return process.wait(duration_s or None)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-    try:
-        return process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,18 +16,54 @@ import pytest
 import yaml
 from rosbags.rosbag2 import Reader
 
-from dvrk_kinematics.ros.recorder_command import main, rosbag2_command, run_for
+from dvrk_kinematics.ros.recorder_child import run_for
+from dvrk_kinematics.ros.recorder_command import main, rosbag2_command
 
-# Plays a recorder that needs SIGINT to close its bag.
+TIMEOUT_S = 30.0
+
+# Plays a recorder that needs SIGINT to close its bag. The signal is kept back until it is awaited,
+# so that "ready" holds. One that is left behind ends by itself.
 PROGRAM = """
 import pathlib, signal, sys
-def close(*_):
-    pathlib.Path(sys.argv[1]).write_text("closed")
-    sys.exit(0)
-signal.signal(signal.SIGINT, close)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+pathlib.Path(sys.argv[1]).write_text("open")
 print("ready", flush=True)
-signal.pause()
+signal.sigtimedwait([signal.SIGINT], 60) or sys.exit(1)
+pathlib.Path(sys.argv[1]).write_text("closed")
 """
+
+# A terminal, as it is: whoever runs the tests may have set its signal aside.
+WRAPPER = """
+import os, signal, sys
+from dvrk_kinematics.ros.recorder_child import run_for
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+sys.exit(run_for(sys.argv[2:], float(sys.argv[1]), os.environ))
+"""
+
+
+@contextmanager
+def wrapped(closed: Path, wrapper: str = WRAPPER) -> Iterator[subprocess.Popen[str]]:
+    """A recorder that is ready, below a process that hands signals on."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", wrapper, "0", sys.executable, "-c", PROGRAM, str(closed)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def await_closed(closed: Path) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while closed.read_text() != "closed":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_rosbag2_is_told_topics_storage_and_quality_of_service() -> None:
@@ -43,33 +82,65 @@ def test_rosbag2_is_told_topics_storage_and_quality_of_service() -> None:
 
 def test_a_recorder_ends_by_sigint_after_its_time(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
-    command = [sys.executable, "-c", PROGRAM, str(closed)]
-    code = (
-        "import os, sys; from dvrk_kinematics.ros.recorder_command import run_for; "
-        "sys.exit(run_for(sys.argv[2:], float(sys.argv[1]), os.environ))"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", code, "2", *command], timeout=30, check=False, capture_output=True
-    )
+    # Kept back from the begin on: an interpreter under load may begin only after that time.
+    wrapper = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])" + WRAPPER
+    command = [sys.executable, "-c", wrapper, "0.5", sys.executable, "-c", PROGRAM, str(closed)]
+    told = subprocess.run(command, timeout=60, check=False, capture_output=True)
     assert (told.returncode, closed.read_text()) == (0, "closed"), told
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_are_handed_on_to_the_recorder(tmp_path: Path, sign: signal.Signals) -> None:
     closed = tmp_path / "closed"
-    code = (
-        "import os, sys; from dvrk_kinematics.ros.recorder_command import run_for; "
-        "sys.exit(run_for(sys.argv[1:], 0.0, os.environ))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, sys.executable, "-c", PROGRAM, str(closed)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    process.send_signal(sign)
-    process.communicate(timeout=30)
+    with wrapped(closed) as process:
+        process.send_signal(sign)
+        process.wait(TIMEOUT_S)
     assert (process.returncode, closed.read_text()) == (0, "closed")
+
+
+def test_a_closed_terminal_does_not_end_what_nohup_started(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    with wrapped(closed, WRAPPER.replace("SIG_DFL", "SIG_IGN")) as process:
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(TIMEOUT_S)
+    assert (process.returncode, closed.read_text()) == (0, "closed")
+
+
+def test_a_ctrl_c_while_the_recorder_starts_leaves_none_behind(tmp_path: Path) -> None:
+    """It comes when the recorder has begun, and before anybody has heard of it."""
+    closed = tmp_path / "closed"
+    hasty = """
+import os, signal, subprocess, sys, time
+class Hasty(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        while not os.path.exists(sys.argv[-1]):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+subprocess.Popen = Hasty
+"""
+    with wrapped(closed, hasty + WRAPPER) as process:
+        process.wait(TIMEOUT_S)
+    assert (process.returncode, closed.read_text()) == (0, "closed")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of the death of a parent")
+def test_a_recorder_whose_parent_is_killed_closes_its_bag(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    with wrapped(closed) as process:
+        process.kill()
+        await_closed(closed)
+
+
+def test_a_recorder_that_is_not_installed_is_told_and_signals_are_as_before() -> None:
+    before = signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with pytest.raises(FileNotFoundError):
+        run_for(["/absent/ros2"], 0.0, os.environ)
+    now = signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert now == before
 
 
 def test_a_folder_that_exists_is_refused(
