@@ -27,6 +27,8 @@ its arm to rest first, and all others are still there for it; the simulated arms
 _KILL_S = 0.3
 _PR_SET_PDEATHSIG = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+# Looked up here: between fork and exec, a lock that another thread held would never be released.
 
 
 class _Child:
@@ -76,7 +78,9 @@ class _Child:
     def _read(self) -> None:
         assert self._popen.stdout is not None
         for line in self._popen.stdout:
-            self._say(f"[{self.process.label}] {line.rstrip()}")
+            # Read on, whatever becomes of the line: a node whose pipe is full stands still.
+            with contextlib.suppress(OSError):
+                self._say(f"[{self.process.label}] {line.rstrip()}")
 
 
 class Supervisor:
@@ -163,8 +167,8 @@ class Supervisor:
             _await(group, begin + deadline_s - time.monotonic())
         for child in self._children:
             if child.code is None:
-                self._say(f"{child.process.label} does not end; it is killed")
                 child.signal(signal.SIGKILL)
+                self._say(f"{child.process.label} does not end; it is killed")
         _await(self._children, _KILL_S)
         for child in self._children:
             child.join()
@@ -191,5 +195,5 @@ def _prepare(is_node: bool) -> None:
     """
     if is_node:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -83,8 +84,12 @@ _lock = threading.Lock()
 
 def _say(line: str) -> None:
     with _lock:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        except OSError:
+            # Whoever read this is gone, the arms are not: go on without a word.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

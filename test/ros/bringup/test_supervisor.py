@@ -123,6 +123,20 @@ def test_a_process_that_does_not_end_is_killed_within_five_seconds(script, heard
     assert any("does not end; it is killed" in line for line in heard.lines)
 
 
+def test_output_is_read_on_when_nobody_takes_it_any_more(script) -> None:
+    # More than a pipe holds: whoever writes it would stand still if it were not read.
+    talking = script("talking", "#!{python}\nfor k in range(20_000):\n    print(k, 'x' * 50)\n")
+
+    def say(line: str) -> None:
+        raise BrokenPipeError(line)
+
+    with Supervisor([talking], say) as running:
+        deadline = time.monotonic() + 60.0
+        while running.find_ended() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert running.find_ended() == ("talking", 0)
+
+
 def test_a_program_that_is_not_installed_is_named_and_the_others_are_ended(script, heard) -> None:
     missing = Process("rviz2-that-is-not-there", package="rviz2")
     with pytest.raises(MissingExtra, match="rviz2-that-is-not-there"):
