@@ -1,4 +1,4 @@
-"""What the tests of commands share is found beside them."""
+"""What the tests of commands share is found beside them, and beside those of the bridge."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ import sys
 from pathlib import Path
 
 # Test modules are imported one by one, not as a package.
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "bridge")]

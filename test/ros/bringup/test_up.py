@@ -1,4 +1,4 @@
-"""./dvrk up with real processes: the nodes of two arms, ended as a user ends them."""
+"""./dvrk up with real processes, ended as a user ends them."""
 
 from __future__ import annotations
 
@@ -6,113 +6,121 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
+from command_log import CommandLog
+from observer import FramesObserver, Observer, until
+from running_command import await_gone, running
+from std_srvs.srv import Trigger
+
+from dvrk_kinematics import load_arm
+from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.calls import call
+from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
 
 pytestmark = pytest.mark.ros
 
-START_S = 60.0
+UP = "dvrk_kinematics.ros.up"
+TIMEOUT_S = 60.0
+READY = "nothing is sent before bridge/"
+"""What a bridge says when it is there; ``up`` itself says it in other words."""
+
+END_S = 10.0
+"""Generous for a busy machine; what is meant is 5 s, after which ``up`` kills and says so."""
 
 
-class Running:
-    """The command, with what it prints."""
-
-    def __init__(self, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "dvrk_kinematics.ros.up", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.lines: list[str] = []
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._changed:
-                self.lines.append(line)
-                self._changed.notify_all()
-
-    def wait(self, text: str, count: int = 1) -> None:
-        with self._changed:
-            assert self._changed.wait_for(
-                lambda: sum(text in line for line in self.lines) >= count, timeout=START_S
-            ), "".join(self.lines)
-
-    def children(self) -> list[int]:
-        """Ids of the processes that it started."""
-        file = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(pid) for pid in file.read_text().split()]
-
-    def end(self, number: int) -> int:
-        self.process.send_signal(number)
-        code = self.process.wait(timeout=30.0)
-        self._reader.join(timeout=10.0)
-        return code
+def _end(command, number: int) -> None:
+    """End the command as a user does: all processes end by themselves, in time."""
+    pids = command.children()
+    begin = time.monotonic()
+    assert command.signal(number) == 0, command.output
+    assert time.monotonic() - begin < END_S
+    assert "it is killed" not in command.output
+    assert "Traceback" not in command.output, command.output
+    await_gone(pids)
 
 
-@contextmanager
-def up(*arguments: str) -> Iterator[Running]:
-    running = Running(*arguments)
+def test_two_arms_are_shown_with_their_prefixes_and_recorded_in_a_namespace(
+    node, tmp_path
+) -> None:
+    frames = FramesObserver(node)
+    shown = {arm: Observer(node, f"lab/{arm}", frames=frames) for arm in ("PSM1", "PSM2")}
+    told = ("prefix:={arm}/", "namespace:=lab", "record:=true", f"output:={tmp_path / 'bag'}")
+    with running(UP, "--arm", "PSM1", "arm:=PSM2", *told) as command:
+        command.wait("started")
+        assert len(command.children()) == 6
+        command.wait(READY, 2)
+        command.wait("recording")
+        for arm, observer in shown.items():
+            assert f'<link name="{arm}/tip"' in observer.description()
+            until(
+                lambda arm=arm: f"{arm}/tip" in frames.children() | set(frames.fixed()),
+                f"links of {arm} on tf",
+            )
+            assert f"{arm}_tip" not in frames.children() | set(frames.fixed())
+        _end(command, signal.SIGINT)
+    assert (tmp_path / "bag" / "metadata.yaml").is_file()
+
+
+def test_a_node_that_dies_takes_the_others_along(node) -> None:
+    with running(UP, "arm:=RVM1") as command:
+        command.wait("started")
+        pids = command.children()
+        for name in ("bridge/RVM1/enable", "kinematics/RVM1/solve_ik"):
+            until(
+                lambda name=name: any(
+                    found == f"/{name}" for found, _ in node.get_service_names_and_types()
+                ),
+                name,
+            )
+        os.kill(command.find("ros.arm_simulator"), signal.SIGKILL)
+        command.wait("arm_simulator ended with exit code -9")
+        assert command.end() == 1
+        await_gone(pids)
+
+
+def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:
+    run(simulated_arms(["PSM1"], "real"))
+    sent = CommandLog(node, "real/PSM1/", load_arm("PSM"), lambda: None)
+    diagnostics = HeardDiagnostics(node)
+    with running(UP, "hardware:=dvrk", "servers:=false", "namespace:=real") as command:
+        command.wait("PSM1 are REAL arms; nothing is sent before enable")
+        command.wait(READY)
+        assert len(command.children()) == 1
+        until(lambda: sent.is_connected, "the bridge's commands")
+
+        def is_connected() -> bool:
+            line = diagnostics.newest("bridge_PSM1: PSM1 connection")
+            return line is not None and line.values.get("state") == "DISABLED"
+
+        until(is_connected, "the bridge hears the arm")
+        assert sent.is_silent()
+        enable = node.create_client(Trigger, "real/bridge/PSM1/enable")
+        answer = call(enable, Trigger.Request(), TIMEOUT_S)
+        assert answer.success, answer.message
+        assert sent.words() == ["enable"]
+        _end(command, signal.SIGTERM)
+
+
+def test_the_arms_go_on_when_nobody_reads_what_is_printed(node) -> None:
+    command = [sys.executable, "-m", UP, "servers:=false", "arm:=PSM3"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        yield running
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("started")
+        process.stdout.close()
+        enable = node.create_client(Trigger, "bridge/PSM3/enable")
+        assert call(enable, Trigger.Request(), TIMEOUT_S).success
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT_S) == 0
     finally:
-        if running.process.poll() is None:
-            running.process.kill()
-            running.process.wait()
+        process.kill()
+        process.wait()
 
 
-def _await_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 20.0
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
-
-
-def test_two_arms_start_and_ctrl_c_ends_everything() -> None:
-    with up("--arm", "PSM1", "arm:=PSM2", "prefix:={arm}/") as running:
-        running.wait("nothing is sent before", 2)
-        pids = running.children()
-        assert len(pids) == 5
-        assert running.end(signal.SIGINT) == 0, "".join(running.lines)
-        _await_gone(pids)
-    assert not any("Traceback" in line for line in running.lines), "".join(running.lines)
-
-
-def test_a_node_that_dies_takes_the_others_along() -> None:
-    with up("servers:=false") as running:
-        running.wait("nothing is sent before")
-        pids = running.children()
-        simulator = min(pids)
-        os.kill(simulator, signal.SIGKILL)
-        running.wait("arm_simulator ended with exit code -9")
-        assert running.process.wait(timeout=30.0) == 1
-        _await_gone(pids)
-
-
-def test_a_real_arm_is_called_real() -> None:
-    with up("hardware:=dvrk", "servers:=false") as running:
-        running.wait("REAL")
-        running.wait("nothing is sent before")
-        assert running.end(signal.SIGTERM) == 0
-    assert not any("arm_simulator" in line for line in running.lines)
-
-
-def test_what_makes_no_sense_is_one_sentence(capfd) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "dvrk_kinematics.ros.up", "arm:=HAL"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 1
-    assert result.stderr.startswith("dvrk up: arm: must be one of PSM1")
-    assert len(result.stderr.splitlines()) == 1
+def test_what_makes_no_sense_is_one_sentence() -> None:
+    with running(UP, "arm:=HAL") as command:
+        assert command.end() == 1
+    assert command.output.startswith("dvrk up: arm: must be one of PSM1")
+    assert len(command.output.splitlines()) == 1
