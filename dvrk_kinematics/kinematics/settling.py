@@ -46,8 +46,9 @@ def settle(chain: SerialChain, limits: JointLimits, T: Array, q: Array) -> Array
     if not len(rows):
         return q
     before = np.add(*se3.pose_error(chain.forward(q[rows]), T[rows]))
-    moved = limits.clamp(q[rows])
-    held = outside[rows] > 0.0
+    # The joint that is furthest outside; where it goes back, the others follow.
+    held = outside[rows] == worst[rows, None]
+    moved = np.where(held, limits.clamp(q[rows]), q[rows])
     for _ in range(_STEPS):
         moved += _newton_step(chain, T[rows], moved, held)
     after = np.add(*se3.pose_error(chain.forward(moved), T[rows]))
