@@ -36,16 +36,23 @@ with SpinningNode(node):
     recorded = send_goal(arms["PSM1"], lesson, timeout_s=20.0).result(60.0).result
     print("recorded:", recorded.message, f"({recorded.plan.duration:.2f} s)")
 
-    # Replay: the same start for both, late enough for both to be planned.
+    # Planned on both arms first: that tells whether both can do it, and how long planning takes.
+    began = time.monotonic()
+    for name, arm in arms.items():
+        goal = Move.Goal(recording="lesson", plan_only=True)
+        print(f"{name}:", send_goal(arm, goal, timeout_s=20.0).result(60.0).result.message)
+
+    # Replay: the same start for both, late enough for both to be planned once more.
     replay = Move.Goal(recording="lesson")
-    write_stamp(replay.start, time.time_ns() + 3_000_000_000)
+    ahead_s = 2.0 + 2.0 * (time.monotonic() - began)
+    write_stamp(replay.start, time.time_ns() + round(ahead_s * 1e9))
     goals = {name: send_goal(arm, replay, timeout_s=20.0) for name, arm in arms.items()}
     for name, goal in goals.items():
         done = goal.result(60.0).result
         error = done.error
         print(
-            f"{name}: {done.message}; contour {1e6 * error.contour_position_max:.3f} um, "
-            f"lag {1e3 * error.lag_mean:.1f} ms"
+            f"{name} {'arrived' if done.success else 'failed'}: {done.message}; "
+            f"contour {1e6 * error.contour_position_max:.3f} um, lag {1e3 * error.lag_mean:.1f} ms"
         )
 node.destroy_node()
 rclpy.try_shutdown()

@@ -30,9 +30,15 @@ from dvrk_kinematics.ros.explaining import explain
 from dvrk_kinematics.ros.motion_messages import make_flight_plan
 from dvrk_kinematics.ros.plan_player import CANCELLED, Outcome, PlanPlayer
 from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.tip_error import not_measured
 from dvrk_kinematics.ros.trajectory_jobs import Job, PlanFrom, Planner
 
 __all__ = ["ArmMover"]
+
+
+_START_ROOM_S = 0.5
+"""What must be left between the end of an approach and a start: to hear that the approach has
+ended, and to send what comes next."""
 
 
 class _Phase(Enum):
@@ -107,11 +113,16 @@ class ArmMover:
 
         server = DeferredActionServer(self._node, action, f"trajectory/{self._name}/{name}", take)
 
-    def close(self) -> None:
-        """Stop what moves, and take no more goals."""
+    def begin_to_close(self) -> None:
+        """Have what moves stopped, and carry out no more goals; does not wait for that."""
         self._is_closing = True
         self._requests.put(None)
-        self._thread.join()
+
+    def wait_until_closed(self, timeout_s: float) -> None:
+        """Wait until nothing is carried out any more, and say if that takes too long (s)."""
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            self._node.get_logger().error(f"{self._name}: was told to stop, and has not said so")
 
     def _take(self, request: _Request) -> None:
         """In the executor's thread: queue a goal, or refuse it at once."""
@@ -177,12 +188,12 @@ class ArmMover:
         if start_ns == 0:
             return
         left_s = (start_ns - int(self._node.get_clock().now().nanoseconds)) * 1e-9
-        needed_s = 0.0 if approach is None else approach.duration_s
         if left_s < 0.0:
             raise InvalidInput("start", f"is {-left_s:.3f} s in the past")
-        if left_s < needed_s:
-            reason = f"is in {left_s:.3f} s, but the way to the begin takes {needed_s:.3f} s"
-            raise InvalidInput("start", reason)
+        if approach is not None and left_s < approach.duration_s + _START_ROOM_S:
+            reason = f"but the way to the begin takes {approach.duration_s:.3f} s"
+            room = f"and {_START_ROOM_S:g} s must be left after it"
+            raise InvalidInput("start", f"is in {left_s:.3f} s, {reason}, {room}")
 
     def _find_end(self, request: _Request) -> str:
         """Why a motion shall end early; empty if it shall not."""
@@ -211,7 +222,10 @@ class ArmMover:
         if found is None:
             found = FlightPlan(ok=False, reason=text)
         return server.action_type.Result(
-            success=False, message=f"{self._name}: {text}", plan=make_flight_plan(found)
+            success=False,
+            message=f"{self._name}: {text}",
+            plan=make_flight_plan(found),
+            error=not_measured(),
         )
 
     def _report(self, server: DeferredActionServer, outcome: Outcome, job: Job) -> Any:
@@ -220,10 +234,9 @@ class ArmMover:
             success=outcome.status is GoalStatus.SUCCEEDED,
             message=outcome.message,
             plan=make_flight_plan(job.plan.flight_plan),
+            error=outcome.error or not_measured(),
         )
         if job.placement is not None:
             result.figure = matrix_to_pose(job.placement.T_base_figure)
             result.scale = float(job.placement.scale)
-        if outcome.error is not None:
-            result.error = outcome.error
         return result

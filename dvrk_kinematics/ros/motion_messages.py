@@ -140,6 +140,9 @@ def read_steps(
 
 
 def _read_step(step: Any, find_frame: FindFrame, speeds: TipSpeeds, fraction: float) -> Move:
+    if step.blend_radius != 0.0 and step.kind != MotionStep.MOVE_L:
+        reason = f"corners are rounded between MOVE_L only; must be 0, is {step.blend_radius:g}"
+        raise InvalidInput("blend_radius", reason)
     parts = (step.speed or fraction, step.acceleration or fraction)
     if step.kind == MotionStep.MOVE_ABS_J:
         return MoveAbsJ(np.array(step.jp), *parts)

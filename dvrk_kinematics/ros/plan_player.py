@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from dvrk_kinematics_interfaces.msg import TipError
 from rclpy.action import ActionClient
+from rclpy.action.client import GoalStatus as ActionStatus
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
@@ -124,7 +127,10 @@ class PlanPlayer:
         if tell is None:
             return outcome
         stamps, q = self._watch.history()
-        return replace(outcome, error=measure_tip(self._arm, plan, clock, stamps, q))
+        measured = measure_tip(self._arm, plan, clock, stamps, q)
+        if measured.samples == 0:
+            outcome = replace(outcome, message=f"{outcome.message}; nothing was measured")
+        return replace(outcome, error=measured)
 
     def _follow(
         self,
@@ -137,22 +143,26 @@ class PlanPlayer:
     ) -> Outcome:
         wait_s = max(0.0, (start_ns - self._now_ns()) * 1e-9) if start_ns else 0.0
         deadline = time.monotonic() + wait_s + plan.duration_s + _EXTRA_S
-        seen, why = time.monotonic(), ""
+        seen, asked, why = time.monotonic(), -inf, ""
         while not sent.wait(_POLL_S):
             now = time.monotonic()
             seen = now if self._bridge.server_is_ready() else seen
             if now - seen > _GONE_S:
+                # It may be there after all, and play on.
+                _ask_to_end(sent)
                 return Outcome(GoalStatus.ABORTED, f"{self._action} went away while it moved")
             if why and now > deadline:
+                _ask_to_end(sent)
                 raise CallFailed(self._action, _EXTRA_S, f"{why}, and the motion did not end")
             if not why:
                 why = find_end() or ("took far longer than planned" if now > deadline else "")
-                if why:
-                    sent.cancel(_BRIDGE_S)
-                    deadline = time.monotonic() + _EXTRA_S
+                deadline = now + _EXTRA_S if why else deadline
+            if why and now - asked > _BRIDGE_S:
+                _ask_to_end(sent)
+                asked = now
             self._tell(plan, clock, tell)
         self._watch.poll()
-        return _read_result(sent.result(_BRIDGE_S).result, why)
+        return _read_result(sent.result(_BRIDGE_S), why)
 
     def _tell(self, plan: Plan, clock: PathClock, tell: Tell | None) -> None:
         """Compare the newest state with the path, and tell."""
@@ -160,7 +170,7 @@ class PlanPlayer:
         if tell is None or newest is None or not clock.has_begun:
             return
         stamp_ns, q = newest
-        at = clock.read(np.array([stamp_ns * 1e-9]))
+        at = np.array([clock.read_now(stamp_ns * 1e-9)])
         errors = plan.path.contour_errors(at, self._arm.forward(q[None]))
         part = min(clock.newest_s / plan.duration_s, 1.0) if plan.duration_s > 0.0 else 1.0
         tell(part, float(errors.position[0]), float(errors.rotation[0]))
@@ -169,12 +179,22 @@ class PlanPlayer:
         return int(self._node.get_clock().now().nanoseconds)
 
 
-def _read_result(result: Any, why: str) -> Outcome:
-    text = result.error_string
+def _ask_to_end(sent: Goal) -> None:
+    """Have a motion ended, without waiting for the answer: its result tells what became of it."""
+    with suppress(CallFailed):
+        sent.cancel(0.0)
+
+
+def _read_result(response: Any, why: str) -> Outcome:
+    """How a motion ended; one that arrived has arrived, even if its end was asked for.
+
+    The error code does not tell: it is the same for a motion that was cancelled.
+    """
+    text = response.result.error_string
+    if response.status == ActionStatus.STATUS_SUCCEEDED:
+        return Outcome(GoalStatus.SUCCEEDED, text)
     if why:
         return _end_early(why, f"bridge: {text}")
-    if result.error_code == FollowJointTrajectory.Result.SUCCESSFUL:
-        return Outcome(GoalStatus.SUCCEEDED, text)
     return Outcome(GoalStatus.ABORTED, f"bridge: {text}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 from dvrk_kinematics_interfaces.msg import TipError
 
@@ -9,7 +11,11 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.plan import Plan
 
-__all__ = ["PathClock", "measure_tip"]
+__all__ = ["PathClock", "measure_tip", "not_measured"]
+
+_RUN_ON_S = 0.25
+"""How far beyond what was heard last a path's time is taken to run on. Longer silence is a stall
+of the player: the arm waits, and where it is on its path is no later than this."""
 
 
 class PathClock:
@@ -50,6 +56,16 @@ class PathClock:
         within = np.interp(stamps_s, stamps, times)
         return within + np.minimum(before, 0.0) + np.maximum(after, 0.0)
 
+    def read_now(self, stamp_s: float) -> float:
+        """Time on the path at a moment of now (s): it runs on, but not through a stall."""
+        return min(float(self.read(np.array([stamp_s]))[0]), self.newest_s + _RUN_ON_S)
+
+
+def not_measured() -> TipError:
+    """What to say of a tip that nobody measured: NaN, since zeros would look perfect."""
+    names = TipError.get_fields_and_field_types()
+    return TipError(**{name: nan for name in names if name != "samples"}, samples=0)
+
 
 def measure_tip(arm: Arm, plan: Plan, clock: PathClock, stamps_s: Array, q: Array) -> TipError:
     """Compare where the tip was with the exact path.
@@ -60,13 +76,16 @@ def measure_tip(arm: Arm, plan: Plan, clock: PathClock, stamps_s: Array, q: Arra
         clock: Where on its path it was when.
         stamps_s: When the joints were measured (s), shape (N,).
         q: Measured positions (rad, m), shape (N, n).
+
+    Returns:
+        The errors; NaN where no state was measured during the motion.
     """
     if not clock.has_begun:
-        return TipError()
+        return not_measured()
     times = clock.read(stamps_s)
     during = (times >= 0.0) & (times <= plan.duration_s)
     if not during.any():
-        return TipError()
+        return not_measured()
     times, stamps = times[during], stamps_s[during]
     errors = plan.path.contour_errors(times, arm.forward(q[during]))
     lag = stamps - clock.begin_s - (times - errors.lag_s)

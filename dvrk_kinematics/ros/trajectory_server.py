@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.trajectory_jobs import Planner, frame_or_base
 
 __all__ = ["TrajectoryServer", "TrajectorySettings", "main"]
+
+_END_S = 10.0
+"""How long the end of the server waits for its arms to stop; a bridge may have gone silent."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,12 @@ class TrajectoryServer(Node):
         ]
 
     def stop(self) -> None:
-        """Stop what moves, and wait for it."""
+        """Stop what moves, all arms at once, and wait for them."""
         for mover in self._movers:
-            mover.close()
+            mover.begin_to_close()
+        deadline = time.monotonic() + _END_S
+        for mover in self._movers:
+            mover.wait_until_closed(max(0.0, deadline - time.monotonic()))
 
     def _make_mover(self, name: str, arm: Arm) -> ArmMover:
         settings, base = self._settings, base_frame(name)

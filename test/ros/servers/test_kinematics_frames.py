@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,17 @@ def ask(client: KinematicsClient, frame: str, T: np.ndarray, stamp_ns: int = 0) 
 
 
 def ask_until(
-    client: KinematicsClient, frame: str, T: np.ndarray, stamp_ns: int = 0, refused: str = ""
+    client: KinematicsClient,
+    frame: str,
+    T: np.ndarray,
+    stamp_ns: int = 0,
+    refused: str = "",
+    before: Callable[[], None] = lambda: None,
 ) -> Any:
     """Ask until the server has heard what was published: an answer, or a refusal with words."""
     deadline = time.monotonic() + TIMEOUT_S
     while True:
+        before()
         answer = ask(client, frame, T, stamp_ns)
         if (refused in answer.message and not answer.success) if refused else answer.success:
             return answer
@@ -106,8 +113,10 @@ def test_a_stamp_says_at_which_moment_frames_are_looked_up(
         assert time.monotonic() < deadline, answer.message
     np.testing.assert_allclose(answer.jp, Q, atol=1e-9)
     for moment in (now - SECOND_NS, now + 2 * SECOND_NS):
-        send(1.0)
-        late = ask_until(client, "belt", T, moment, refused="is not known at")
+        # Sent again each time: a frame that nobody sends grows old, and is refused for that.
+        late = ask_until(
+            client, "belt", T, moment, refused="is not known at", before=lambda: send(1.0)
+        )
         assert is_empty(late) and "'belt'" in late.message
 
 

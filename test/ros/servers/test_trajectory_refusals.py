@@ -70,6 +70,17 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "an infinite acceleration": ((line(AHEAD, acceleration=INF),), {}, "steps[0].acceleration"),
     "a negative turning": ((line(AHEAD, angular_speed=-1.0),), {}, "steps[0].angular_speed"),
     "a negative radius": ((line(AHEAD, blend_radius=-0.001),), {}, "steps[0].blend_radius"),
+    "a radius where no corner is rounded": (
+        (line(AHEAD), joints(AHEAD, blend_radius=0.005)),
+        {},
+        "steps[1].blend_radius: corners are rounded between MOVE_L only; must be 0, is 0.005",
+    ),
+    "a negative radius of an arc": (
+        (arc((0.005, 0.005, 0.0), AHEAD, blend_radius=-0.005),),
+        {},
+        "steps[0].blend_radius",
+    ),
+    "a negative radius of joints": ((abs_j(START, blend_radius=-1.0),), {}, "s[0].blend_radius"),
     "more than all of the joints' speed": ((abs_j(START, speed=1.5),), {}, "in (0, 1], not 1.5"),
     "a negative part of the speed": ((joints(AHEAD, speed=-0.5),), {}, "in (0, 1], not -0.5"),
     "a quaternion that is none": ((with_pose(w=0.0),), {}, "steps[0].pose"),
@@ -123,6 +134,17 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         (line(AHEAD),),
         {"repeat": 2**32 - 1},
         "repeat: 4294967295 times 1 steps are more than the 10000 knots of a goal",
+    ),
+    "more than an hour": (
+        (line(AHEAD, speed=0.001),),
+        {"repeat": 5000},
+        "PSM1: motion: takes ",
+    ),
+    "a line that takes for ever": ((line(AHEAD, speed=1e-12),), {}, "s that can be planned"),
+    "joints far beyond a limit": (
+        (abs_j([0.0, 0.0, 1e200, 0.0, 0.0, 0.0]),),
+        {},
+        "position_limit, insertion 1e+200, allowed 0.24 (the target)",
     ),
     "a start in the past": ((line(AHEAD),), {"start_ns": 10**9}, "s in the past"),
 }
@@ -183,10 +205,21 @@ def test_figures_that_make_no_sense_move_nothing(arm: MotionClient, case: str) -
     fields, words = TRACES[case]
     fields = dict(fields)
     if fields.get("start_ns") == -1:
-        # Late enough to be in the future when it is looked at, too soon for the way to the figure.
-        fields["start_ns"] = time.time_ns() + 2_000_000_000
+        # Late enough to be in the future when it is looked at, too soon for the way to the figure,
+        # which takes 3.5 s.
+        fields["start_ns"] = time.time_ns() + 3_300_000_000
     with arm.standing_still():
         check_refused(arm.trace(**fields), words)
+
+
+def test_a_start_right_after_the_way_to_the_begin_moves_nothing(arm: MotionClient) -> None:
+    figure = {"scale": 1.0, "corners": TRIANGLE, "T": T_FAR}
+    with arm.standing_still():
+        soon = arm.trace(**figure, start_ns=time.time_ns() + 3_300_000_000).result.message
+        way_s = float(soon.partition("the way to the begin takes ")[2].partition(" s")[0])
+        # Planning makes it sooner still.
+        start_ns = time.time_ns() + round((way_s + 0.45) * 1e9)
+        check_refused(arm.trace(**figure, start_ns=start_ns), "and 0.5 s must be left after it")
 
 
 def test_a_stale_frame_moves_nothing(arm: MotionClient, node: Node) -> None:
@@ -207,7 +240,8 @@ def test_a_stale_frame_moves_nothing(arm: MotionClient, node: Node) -> None:
 
 def test_a_goal_that_is_cancelled_while_it_is_planned_does_not_move(arm: MotionClient) -> None:
     with arm.standing_still():
-        goal = arm.send_trace(scale=0.3, place=True)
+        # The largest that fits: that is looked for several seconds.
+        goal = arm.send_trace(scale=0.0, place=True)
         goal.cancel(60.0)
         done = goal.result(60.0)
     assert done.status == CANCELED, done.result.message
@@ -216,7 +250,7 @@ def test_a_goal_that_is_cancelled_while_it_is_planned_does_not_move(arm: MotionC
 
 def test_a_second_goal_while_one_is_planned_is_refused(arm: MotionClient) -> None:
     with arm.standing_still():
-        first = arm.send_trace(scale=0.3, place=True, plan_only=True)
+        first = arm.send_trace(scale=0.0, place=True, plan_only=True)
         second = arm.move(line(AHEAD))
         check_refused(second, "PSM1: goal: another one is being planned; send it again later")
         assert first.result(60.0).result.success
