@@ -19,9 +19,10 @@ from bench.machine import describe_machine
 from bench.processes import ROOT, processes
 from bench.system.client import SystemClient
 from bench.system.usage import Usage, read_usage
+from dvrk_kinematics.ros.arm_roster import CART
 from dvrk_kinematics.ros.spinning import SpinningNode
 from dvrk_kinematics.ros.supervisor import Supervisor
-from dvrk_kinematics.ros.system import CART, System, make_processes
+from dvrk_kinematics.ros.system import System, make_processes
 
 OUTPUT = ROOT / ".dvrk" / "bench" / "system"
 

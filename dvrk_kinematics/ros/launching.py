@@ -10,22 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.ros.arm_roster import ARMS, CART
 from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.system import (
-    ARGUMENTS,
-    CART,
-    Argument,
-    System,
-    make_processes,
-    read_system,
-)
+from dvrk_kinematics.ros.system import SIMULATED, make_processes
+from dvrk_kinematics.ros.system_arguments import ARGUMENTS, Argument, read_system
 
 __all__ = ["LAUNCHES", "Launch", "describe"]
 
 _ARM_ARGUMENTS = tuple(argument.name for argument in ARGUMENTS)
 _CART_ARGUMENTS = tuple(name for name in _ARM_ARGUMENTS if name != "arm")
-_VIEW_ARGUMENTS = ("arm",)
+_VIEW_ARGUMENTS = ("arm", "prefix", "namespace")
 _RECORD_ARGUMENTS = ("arm", "namespace", "output")
+_FIGURE_JOINTS = 6
+"""The Block-O turns the tip while it moves it: position and orientation are both its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +58,26 @@ def _patient_cart(values: dict[str, str]) -> Sequence[Process]:
 def _block_o(values: dict[str, str]) -> Sequence[Process]:
     scale = values.pop("scale")
     system = read_system(values)
-    arguments = ["--arm", system.arms[0], "--scale", scale]
-    if system.hardware == "simulated":
+    (arm,) = system.arms
+    tracing = [name for name in ARMS if _count_joints(name) >= _FIGURE_JOINTS]
+    if arm not in tracing:
+        reason = f"{arm} has {_count_joints(arm)} joints, the figure needs {_FIGURE_JOINTS}"
+        raise InvalidInput("arm", f"{reason}; choose from {', '.join(tracing)}")
+    arguments = ["--arm", arm, "--scale", scale]
+    if system.hardware == SIMULATED:
         # A real arm is enabled by the person who stands beside it.
         arguments.append("--bring-up")
     trace = Process("trace_block_o", namespace=system.namespace, arguments=tuple(arguments))
     return (*make_processes(system), trace)
 
 
+def _count_joints(arm: str) -> int:
+    return len(load_model(model_name(arm)).joints)
+
+
 def _view(values: dict[str, str]) -> Sequence[Process]:
-    viewer = System(arms=(values["arm"],), servers=False, rviz=True)
-    return [process for process in make_processes(viewer) if process.package == "rviz2"]
+    system = read_system({**values, "rviz": "true", "servers": "false", "hardware": "dvrk"})
+    return [process for process in make_processes(system) if process.package == "rviz2"]
 
 
 def _record(values: dict[str, str]) -> Sequence[Process]:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.models.loader import arm_names, load_model
+from dvrk_kinematics.ros.arm_roster import ARMS
 from dvrk_kinematics.ros.parameters import parameter
 
 __all__ = ["SimulatorSettings"]
-
-_CART = ("PSM1", "PSM2", "PSM3", "ECM")
-_ARMS = (*_CART, *(name for name in arm_names() if load_model(name).kind == "ARM"))
 
 
 @dataclass(frozen=True)
@@ -19,7 +16,7 @@ class SimulatorSettings:
     """What a user can choose about the simulated arms."""
 
     arms: tuple[str, ...] = parameter(
-        ("PSM1",), "arms in this process", choices=_ARMS, read_only=True
+        ("PSM1",), "arms in this process", choices=ARMS, read_only=True
     )
     setup_joints: bool = parameter(
         False, "whether the arms stand on setup joints of a patient cart", read_only=True
@@ -84,7 +81,7 @@ class SimulatorSettings:
         if len(set(self.arms)) != len(self.arms):
             raise InvalidInput("arms", f"{list(self.arms)} names an arm twice")
         if not self.arms:
-            raise InvalidInput("arms", f"none given; choose from {', '.join(_ARMS)}")
+            raise InvalidInput("arms", f"none given; choose from {', '.join(ARMS)}")
         for name in ("setup_joint_rate", "tf_rate"):
             if getattr(self, name) > self.rate:
                 raise InvalidInput(name, f"{getattr(self, name)} Hz is above rate, {self.rate} Hz")

@@ -1,29 +1,22 @@
-"""Which processes make up a system: an arm, several arms or the cart, simulated or real.
-
-``ARGUMENTS`` is what a user can say about it, once for the launch files and for ``./dvrk up``.
-"""
+"""Which processes make up a system: an arm, several arms or the cart, simulated or real."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.models.files import find_models_dir, model_name
+from dvrk_kinematics.models.files import model_name
 from dvrk_kinematics.models.loader import load_model
 from dvrk_kinematics.ros.bringup import Process, simulated_arms
+from dvrk_kinematics.ros.rviz_view import write_view
 
-__all__ = ["ARGUMENTS", "ARMS", "CART", "Argument", "System", "make_processes", "read_system"]
+__all__ = ["SIMULATED", "System", "check_system", "make_processes"]
 
-ARMS: Final = ("PSM1", "PSM2", "PSM3", "ECM", "RVM1", "CYBER310")
-CART: Final = ("PSM1", "PSM2", "PSM3", "ECM")
 SETUP_JOINTS: Final = "SUJ"
 """The name that stands for all setup joints of a cart."""
 
-_TRUTH: Final = ("true", "false")
-_SIMULATED: Final = "simulated"
+SIMULATED: Final = "simulated"
 _PATIENCE_S: Final = 0.5
 """With simulated arms nobody is hurt by a state that comes late: a busy laptop shall not stop a
 motion. With real ones the bridge's own, stricter bounds hold."""
@@ -32,50 +25,8 @@ _SETUP_HZ: Final = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """Something that a user can say.
-
-    Attributes:
-        name: Its name.
-        default: Its value if nothing is said.
-        description: What it means.
-        choices: The values allowed, if these are few.
-    """
-
-    name: str
-    default: str
-    description: str
-    choices: tuple[str, ...] = ()
-
-
-ARGUMENTS: Final = (
-    Argument("arm", "PSM1", "arm to start, by its name on the graph", ARMS),
-    Argument(
-        "hardware",
-        _SIMULATED,
-        "simulated: starts an arm_simulator; dvrk: commands the arms of a running dvrk_system",
-        (_SIMULATED, "dvrk"),
-    ),
-    Argument("instrument", "", "instrument of the PSMs, by name or number; empty for the usual"),
-    Argument("generation", "Classic", "generation of the arms", ("Classic", "Si")),
-    Argument("prefix", "{arm}_", "prefix of links on tf; {arm} stands for the arm's name"),
-    Argument("namespace", "", "namespace of everything, arms included"),
-    Argument("rate", "", "rate of loops and states in Hz; empty for 200, or 100 for the cart"),
-    Argument("servers", "true", "start kinematics_server and trajectory_server", _TRUTH),
-    Argument("rviz", "false", "start RViz (where it is installed)", _TRUTH),
-    Argument("record", "false", "record a bag of the standard topics", _TRUTH),
-    Argument("output", "", "folder of that bag; must not exist; empty for one by date and time"),
-    Argument("params_file", "", "YAML file with parameters for all nodes"),
-    Argument(
-        "log_level", "", "least severity that is logged", ("", "debug", "info", "warn", "error")
-    ),
-)
-"""Everything that can be said about a system."""
-
-
-@dataclass(frozen=True, slots=True)
 class System:
-    """What to start; fields as in ``ARGUMENTS``, with these besides.
+    """What to start; fields as in ``system_arguments.ARGUMENTS``, with these besides.
 
     Attributes:
         arms: The arms.
@@ -84,7 +35,7 @@ class System:
 
     arms: tuple[str, ...] = ("PSM1",)
     has_setup_joints: bool = False
-    hardware: str = _SIMULATED
+    hardware: str = SIMULATED
     instrument: str = ""
     generation: str = "Classic"
     prefix: str = "{arm}_"
@@ -98,67 +49,34 @@ class System:
     log_level: str = ""
 
 
-def read_system(
-    values: Mapping[str, str], arms: Sequence[str] = (), has_setup_joints: bool = False
-) -> System:
-    """Read what a user said.
-
-    Args:
-        values: Texts by the names of ``ARGUMENTS``; what is missing has its default.
-        arms: The arms; that of ``values`` by default.
-        has_setup_joints: Whether they stand on a cart.
+def check_system(system: System) -> None:
+    """Refuse what does not go together.
 
     Raises:
-        InvalidInput: A value that is not allowed, or no such argument.
+        UnknownName: There is no such arm, generation or instrument.
+        InvalidInput: Arms that cannot be simulated, or an instrument that nobody carries.
     """
-    known = {argument.name: argument for argument in ARGUMENTS}
-    for name, value in values.items():
-        if name not in known:
-            raise InvalidInput(name, f"is no argument; there are: {', '.join(known)}")
-        choices = known[name].choices
-        if choices and value not in choices:
-            valid = ", ".join(choice or "''" for choice in choices)
-            raise InvalidInput(name, f"must be one of {valid}, is {value!r}")
-    told = {name: values.get(name, argument.default) for name, argument in known.items()}
-    if told["params_file"] and not Path(told["params_file"]).is_file():
-        raise InvalidInput("params_file", f"{told['params_file']} does not exist")
-    return System(
-        arms=tuple(arms) or (told["arm"],),
-        has_setup_joints=has_setup_joints,
-        rate=_read_rate(told["rate"], 100.0 if has_setup_joints else 200.0),
-        servers=told["servers"] == "true",
-        rviz=told["rviz"] == "true",
-        record=told["record"] == "true",
-        **{
-            name: told[name]
-            for name in (
-                *("hardware", "instrument", "generation", "prefix", "namespace"),
-                *("output", "params_file", "log_level"),
-            )
-        },
-    )
-
-
-def _read_rate(text: str, default: float) -> float:
-    try:
-        rate = float(text) if text else default
-    except ValueError:
-        raise InvalidInput("rate", f"{text!r} is no number") from None
-    if not 10.0 <= rate <= 1000.0:
-        raise InvalidInput("rate", f"must be within 10 and 1000 Hz, is {text}")
-    return rate
+    if system.hardware == SIMULATED and system.generation != "Classic":
+        reason = f"{system.generation} arms are not simulated; they can be driven: hardware:=dvrk"
+        raise InvalidInput("generation", reason)
+    carrying = [arm for arm in system.arms if _carries(arm, system)]
+    if system.instrument and not carrying:
+        reason = f"{', '.join(system.arms)} carries none; leave it empty"
+        raise InvalidInput("instrument", reason)
+    for arm in carrying:
+        load_model(model_name(arm), system.instrument or None, system.generation)
 
 
 def make_processes(system: System) -> tuple[Process, ...]:
     """The processes of a system, in the order in which to start them.
 
+    If RViz is among them, the file that it reads is written.
+
     Raises:
-        UnknownName: There is no such arm or instrument.
-        InvalidInput: The instrument does not fit.
+        UnknownName: There is no such arm, generation or instrument.
+        InvalidInput: What was chosen does not go together.
     """
-    for arm in system.arms:
-        instrument = (system.instrument or None) if _carries(arm, system) else None
-        load_model(model_name(arm), instrument, system.generation)
+    check_system(system)
     processes = [*_simulator(system), *_bridges(system)]
     if system.servers:
         processes += _servers(system)
@@ -185,7 +103,7 @@ def _place(process: Process, system: System) -> Process:
 
 
 def _simulator(system: System) -> list[Process]:
-    if system.hardware != _SIMULATED:
+    if system.hardware != SIMULATED:
         return []
     parameters: dict[str, Any] = {"rate": system.rate, "tf_rate": min(50.0, system.rate)}
     if system.has_setup_joints:
@@ -202,7 +120,7 @@ def _carries(arm: str, system: System) -> bool:
 
 def _bridges(system: System) -> list[Process]:
     common: dict[str, Any] = {"hardware": system.hardware, "prefix": system.prefix}
-    if system.hardware == _SIMULATED:
+    if system.hardware == SIMULATED:
         common |= {"max_age": _PATIENCE_S, "max_gap": _PATIENCE_S}
     if len(system.arms) > 1:
         common["tf_rate"] = min(_CART_TF_HZ, system.rate)
@@ -234,8 +152,10 @@ def _servers(system: System) -> list[Process]:
 
 
 def _recorder(system: System) -> Process:
-    setup = [SETUP_JOINTS] if system.has_setup_joints else []
-    arguments = ["--arms", *system.arms, *setup]
+    arguments = ["--arms", *system.arms]
+    if system.has_setup_joints:
+        # What the bridge shows of them all, and what the dVRK says of each.
+        arguments += [SETUP_JOINTS, *(f"{SETUP_JOINTS}/{arm}" for arm in system.arms)]
     if system.namespace:
         arguments += ["--namespace", system.namespace]
     if system.output:
@@ -244,6 +164,5 @@ def _recorder(system: System) -> Process:
 
 
 def _rviz(system: System) -> Process:
-    name = "cart.rviz" if len(system.arms) > 1 else "arm.rviz"
-    file = find_models_dir().parent / "rviz" / name
+    file = write_view(system.arms, system.prefix, system.namespace, system.has_setup_joints)
     return Process("rviz2", package="rviz2", arguments=("-d", str(file)))

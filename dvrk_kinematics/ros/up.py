@@ -10,8 +10,10 @@ import threading
 from collections.abc import Sequence
 
 from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.ros.arm_roster import CART
 from dvrk_kinematics.ros.supervisor import Supervisor
-from dvrk_kinematics.ros.system import ARGUMENTS, CART, System, make_processes, read_system
+from dvrk_kinematics.ros.system import SIMULATED, System, make_processes
+from dvrk_kinematics.ros.system_arguments import ARGUMENTS, read_system
 
 __all__ = ["main", "parse"]
 
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Supervisor(processes, _say) as running:
             names = ", ".join(process.label for process in processes)
             _say(f"started {names}; Ctrl-C ends them")
-            if system.hardware != "simulated":
+            if system.hardware != SIMULATED:
                 _say(f"{', '.join(system.arms)} are REAL arms; nothing is sent before enable")
             return running.wait(stop)
     except DvrkError as error:

@@ -33,9 +33,12 @@ def test_launch_ros_takes_the_description(file: Path) -> None:
     launch = pytest.importorskip("launch")
     description = runpy.run_path(str(file))["generate_launch_description"]()
     declared = [
-        entity.name
+        (entity.name, entity.description, entity.choices)
         for entity in description.entities
         if isinstance(entity, launch.actions.DeclareLaunchArgument)
     ]
     expected = LAUNCHES[file.name.removesuffix(".launch.py")].declared
-    assert declared == [argument.name for argument in expected]
+    assert declared == [
+        (argument.name, argument.description, list(argument.choices) or None)
+        for argument in expected
+    ]

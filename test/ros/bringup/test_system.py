@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.models.loader import arm_names, instrument_names, load_model
+from dvrk_kinematics.ros.arm_roster import ARMS, CART
 from dvrk_kinematics.ros.bringup import Process, command_line
 from dvrk_kinematics.ros.launching import LAUNCHES
-from dvrk_kinematics.ros.system import ARGUMENTS, CART, System, make_processes, read_system
+from dvrk_kinematics.ros.recorder_topics import choose_topics
+from dvrk_kinematics.ros.system import System, make_processes
+from dvrk_kinematics.ros.system_arguments import ARGUMENTS, read_system
 from dvrk_kinematics.ros.up import parse
 
 
@@ -91,6 +97,46 @@ def test_what_makes_no_sense_is_refused_by_a_sentence(arguments, text) -> None:
         parse(arguments)
 
 
+def test_every_serial_arm_of_the_models_can_be_started() -> None:
+    serial = [name for name in arm_names() if load_model(name).kind == "ARM"]
+    assert {"RVM1", "CYBER310"} <= set(serial) and (*CART, *serial) == ARMS
+    for arm in serial:
+        processes = _by_label(parse([f"arm:={arm}"]))
+        assert list(processes) == [
+            *("arm_simulator", f"bridge_{arm}", "kinematics_server", "trajectory_server")
+        ]
+        assert processes["arm_simulator"].parameters["arms"] == [arm]
+        assert "instrument" not in processes[f"bridge_{arm}"].parameters
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (["instrument:=nonsense"], UnknownName, "instrument 'nonsense'; valid: BOWEL"),
+        (["arm:=RVM1", "instrument:=nonsense"], InvalidInput, "RVM1 carries none"),
+        (["arm:=RVM1", "instrument:=400006"], InvalidInput, "RVM1 carries none"),
+        (["instrument:=420006"], InvalidInput, "Si"),
+        (["generation:=Si"], InvalidInput, "Si arms are not simulated"),
+        (["arm:=RVM1", "generation:=Si", "hardware:=dvrk"], UnknownName, "generation of RVM1"),
+    ],
+)
+def test_instruments_and_generations_are_checked_before_anything_starts(
+    arguments, error, text
+) -> None:
+    with pytest.raises(error, match=text):
+        parse(arguments)
+
+
+def test_a_real_arm_may_be_an_si() -> None:
+    bridge = _by_label(parse(["generation:=Si", "hardware:=dvrk"]))["bridge_PSM1"]
+    assert bridge.parameters["generation"] == "Si"
+
+
+def test_the_instruments_are_listed_where_they_are_asked_for() -> None:
+    (instrument,) = [argument for argument in ARGUMENTS if argument.name == "instrument"]
+    assert all(name in instrument.description for name in instrument_names())
+
+
 def test_unknown_arguments_and_instruments_are_refused() -> None:
     with pytest.raises(InvalidInput, match="there are: arm, hardware"):
         read_system({"robot": "PSM1"})
@@ -101,8 +147,17 @@ def test_unknown_arguments_and_instruments_are_refused() -> None:
 def test_recording_and_rviz_are_added_on_request() -> None:
     processes = _by_label(parse(["--cart", "record:=true", "rviz:=true", "output:=/tmp/b"]))
     assert "--output" in processes["record"].arguments
-    assert {*CART, "SUJ"} <= set(processes["record"].arguments)
-    assert processes["rviz2"].arguments[1].endswith("cart.rviz")
+    assert processes["rviz2"].arguments[0] == "-d"
+    assert Path(processes["rviz2"].arguments[1]).is_file()
+
+
+def test_the_bag_of_a_cart_holds_what_each_setup_joint_arm_says() -> None:
+    told = _by_label(parse(["--cart", "record:=true"]))["record"].arguments
+    arms = told[told.index("--arms") + 1 :]
+    assert arms == (*CART, "SUJ", *(f"SUJ/{arm}" for arm in CART))
+    topics = {topic.name for topic in choose_topics(arms, ["standard"])}
+    shown = {"/SUJ/joint_states", "/SUJ/robot_description"}
+    assert shown | {f"/SUJ/{arm}/measured_js" for arm in CART} <= topics
 
 
 def test_the_command_record_gets_no_arguments_of_ros(tmp_path) -> None:
@@ -114,33 +169,3 @@ def test_the_command_record_gets_no_arguments_of_ros(tmp_path) -> None:
     assert command[command.index("--namespace") + 1] == "lab"
     (launched,) = LAUNCHES["record"].make({"arm": "PSM1", "namespace": "lab"})
     assert command_line(launched) == command
-
-
-@pytest.mark.parametrize("name", sorted(LAUNCHES))
-def test_every_launch_file_describes_its_arguments(name) -> None:
-    for argument in LAUNCHES[name].declared:
-        assert len(argument.description) > 10
-        assert not argument.choices or argument.default in argument.choices
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("arm", ["arm_simulator", "bridge_PSM1", "kinematics_server", "trajectory_server"]),
-        ("view", ["rviz2"]),
-        ("record", ["record"]),
-    ],
-)
-def test_launch_files_start_what_they_say(name, expected) -> None:
-    launch = LAUNCHES[name]
-    values = {argument.name: argument.default for argument in launch.declared}
-    assert [process.label for process in launch.make(values)] == expected
-
-
-def test_the_block_o_is_enabled_by_itself_only_on_a_simulated_arm() -> None:
-    launch = LAUNCHES["block_o"]
-    values = {argument.name: argument.default for argument in launch.declared}
-    assert "--bring-up" in launch.make(dict(values))[-1].arguments
-    real = launch.make({**values, "hardware": "dvrk"})
-    assert real[-1].executable == "trace_block_o"
-    assert "--bring-up" not in real[-1].arguments
