@@ -166,11 +166,20 @@ class CommandLog:
         assert all(list(message.velocity) == [0.0] for message in heard)
         return np.array([message.position[0] for message in heard])
 
+    def stamps_ns(self, since: int = 0) -> np.ndarray:
+        """When the bridge sent its setpoints (ns, its ROS time), shape (N,).
+
+        Args:
+            since: Count of servo_jp messages before the first one to look at.
+        """
+        self.settle()
+        stamps = [stamp_to_ns(m.header.stamp) for _, m in self._read("servo_jp", since) if m.name]
+        return np.array(stamps, dtype=np.int64)
+
     def last_stamp_ns(self) -> int:
         """When the bridge sent its last setpoint (ns, its ROS time); 0 if it sent none."""
         self.settle()
-        last = self._read("servo_jp", max(self.count() - 200, 0))
-        return max((stamp_to_ns(m.header.stamp) for _, m in last if m.name), default=0)
+        return int(self.stamps_ns(max(self.count() - 200, 0)).max(initial=0))
 
     def forgive(self) -> None:
         """Begin anew: somebody else has moved the arm, or it was homed, since the last command."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from bridge_client import HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at, check_en
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Empty
 
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.ros.conversions import to_flat
@@ -53,15 +55,19 @@ def test_a_second_client_that_moves_the_arm_silences_the_bridge(
     client.arm.prepare(command)
     client.arm.check_connections()
     before, holds = client.commands.mark(), client.commands.mark("hold")
-    goal = client.go(at(yaw=1.0), 6.0)
+    goal = client.go(at(yaw=1.0), 12.0)
     client.wait_moving(0.3, before=before)
-    there = np.array([0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
-    if command != "servo_jr":
-        there += client.commands.newest()
     # Whoever streams is seen; one setpoint alone may be gone before the arm reports it.
-    for _ in range(1 if command == "move_jp" else 20):
-        client.arm.send(command, JointState(position=to_flat(there)))
-        time.sleep(0.01)
+    deadline = time.monotonic() + TIMEOUT_S
+    for k in count():
+        if k == 0 or command != "move_jp":
+            there = np.array([0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
+            if command != "servo_jr":
+                there += client.commands.newest()
+            client.arm.send(command, JointState(position=to_flat(there)))
+        if goal.wait(0.01):
+            break
+        assert time.monotonic() < deadline, "nobody was seen"
     check_silence(client, goal, Reason.FOREIGN_SETPOINT, Reason.BUSY)
     assert client.commands.mark("hold") == holds
     client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
@@ -71,13 +77,16 @@ def test_a_second_client_that_moves_the_arm_silences_the_bridge(
 
 
 def test_an_arm_that_others_move_is_left_alone_until_it_rests(client: BridgeClient) -> None:
-    # A long way, so that the bridge has told that it knows before the arm is there.
-    client.reach(at(yaw=-1.2), 2.0)
+    # So slowly that the bridge has told that it knows, and refused, before the arm is there.
+    client.slow_moves(0.02)
     client.arm.send_joints("move_jp", at(yaw=1.2))
     client.wait_diagnosed("connection", is_busy="True")
     response = client.go(HOME, 1.0).result(TIMEOUT_S)
     check_ended(response, Reason.BUSY, ResultCode.INVALID_GOAL)
-    client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
+    # Whoever moves it lets it stay where it is.
+    client.arm.send("hold", Empty())
+    client.wait_diagnosed("connection", is_busy="False")
+    client.slow_moves(1.0)
     client.commands.forgive()
     client.do("enable")
     client.reach(at(yaw=0.5))
@@ -120,12 +129,11 @@ def test_no_clock_and_one_that_jumps_by_an_hour_harm_no_motion(make_rig: Any, no
     try:
         for offset_ns, q in ((HOUR_NS, at(yaw=0.4)), (0, HOME), (-HOUR_NS, at(yaw=0.4))):
             before = client.commands.mark()
-            client.feedback.clear()
-            goal = client.go(q, 1.5)
+            goal = client.go(q, 2.5)
             client.wait_moving(0.2, before=before)
             clock.offset_ns = offset_ns
-            heard = len(client.feedback)
-            client.until(lambda heard=heard: len(client.feedback) > heard + 3, "feedback")
+            heard, wanted = client.feedback, len(client.feedback) + 4
+            client.until(lambda h=heard, n=wanted: len(h) >= n, "feedback")
             response = goal.result(TIMEOUT_S)
             assert response.status == SUCCEEDED, response
             client.wait_diagnosed("connection", state="ENABLED")

@@ -27,6 +27,13 @@ SPEED = 0.01
 LINE_M = 1e-6
 """How far the commanded tip may be from the line that was asked for."""
 
+JOG_TIMEOUT_S = 0.5
+"""A machine without time for a while must not end a jog that is the subject here."""
+
+RELEASE_S = JOG_TIMEOUT_S + 0.2
+LOOKS = 20
+"""Ticks of the bridge without a command after which a jog is over."""
+
 
 class Jogger:
     """Sends jog commands at 50 Hz for as long as a with-block lasts."""
@@ -40,6 +47,7 @@ class Jogger:
         camera.header.frame_id = "PSM1_base"
         camera.transform = matrix_to_transform(se3.make(CAMERA, [0.1, 0.2, 0.3]))
         self._static.publish(TFMessage(transforms=[camera]))
+        self._let_go_s = -np.inf
 
     def twist(
         self, linear: Array, frame: str = "", angular: Any = (0.0, 0.0, 0.0)
@@ -70,6 +78,7 @@ class Jogger:
         finally:
             end.set()
             thread.join()
+            self._let_go_s = time.monotonic()
 
     def jog(self, message: Any, count: int = 60) -> Array:
         """Jog until so many setpoints were sent, and wait for its end; gives all of them."""
@@ -77,19 +86,29 @@ class Jogger:
         before = self.client.commands.mark()
         with self.sending(message):
             self.client.until(lambda: self.client.commands.count() > before + count, "a jog")
-        self.client.until(lambda: self.client.commands.quiet_s() > 0.4, "the end of the jog")
+        self.wait_rest()
         self.client.commands.check()
         return self.client.commands.setpoints(before)
 
+    def wait_rest(self) -> None:
+        """Wait until a jog is over: the bridge looks at the arm, and sends nothing."""
+        shown, commands = self.client.joint_states, self.client.commands
+
+        def is_at_rest() -> bool:
+            last_ns = commands.last_stamp_ns()
+            return sum(stamp_ns > last_ns for stamp_ns in shown[-2 * LOOKS :]) >= LOOKS
+
+        self.client.until(is_at_rest, "the end of the jog")
+
     def wait_released(self) -> None:
         """Let what was sent before be over: a jog that was refused must be let go of."""
-        self.client.until(lambda: self.client.commands.quiet_s() > 0.4, "rest")
+        self.wait_rest()
+        time.sleep(max(self._let_go_s + RELEASE_S - time.monotonic(), 0.0))
 
 
 @pytest.fixture(scope="module")
 def jogger(make_rig: Any, node: Node) -> Jogger:
-    # A machine without time for a while must not end a jog that is the subject here.
-    rig = make_rig("jog", jog_timeout=0.5)
+    rig = make_rig("jog", jog_timeout=JOG_TIMEOUT_S)
     rig.client.get_ready()
     return Jogger(node, rig.client)
 
@@ -185,7 +204,7 @@ def test_diagnostics_say_what_slows_a_jog(jogger: Jogger) -> None:
 
     with jogger.sending(jogger.twist(np.array([0.0, 0.0, 0.08]))):
         jogger.client.until(is_told, "cannula ahead")
-    jogger.client.until(lambda: jogger.client.commands.quiet_s() > 0.4, "rest")
+    jogger.wait_rest()
     jogger.client.commands.check()
     jogger.jog(jogger.twist(np.array([0.0, 0.0, -0.02])))
 

@@ -108,8 +108,9 @@ def test_goals_from_two_clients_replace_each_other(rig: Any, spinning: Any) -> N
     first: BridgeClient = rig.client
     second = BridgeClient(spinning("second"), "PSM1", "replacing")
     second.reach(HOME)
-    played = first.go(HOME + 0.3 * np.eye(6)[0], 2.0)
-    first.wait_moving()
+    before = first.commands.mark()
+    played = first.go(HOME + 0.3 * np.eye(6)[0], 10.0)
+    first.wait_moving(before=before)
     response = second.go(HOME, 0.5).result(TIMEOUT_S)
     assert response.status == SUCCEEDED, response
     assert _reason(played.result(TIMEOUT_S)) is Reason.REPLACED

@@ -102,9 +102,13 @@ def test_mimics_follow_their_leaders(homed: Lab) -> None:
 def test_velocities_follow_too_while_the_arm_moves(homed: Lab) -> None:
     robot = URDF.from_xml_string(homed.plain.description())
     homed.arm.send_joints("move_jp", [-0.6, 0.4, 0.1, -1.0, 0.3, -0.5])
-    pairs = homed.plain.pairs(60)
-    fastest = max(abs(v) for state, _ in pairs for v in state.velocity)
-    assert fastest > 0.1
+    pairs: list[tuple[Any, Any]] = []
+
+    def is_fast() -> bool:
+        pairs.extend(homed.plain.pairs(60))
+        return max(abs(v) for state, _ in pairs for v in state.velocity) > 0.1
+
+    until(is_fast, "the motion")
     for state, measured in pairs:
         actuated = dict(zip(measured.name, measured.velocity, strict=True)) | {"jaw": 0.0}
         # A velocity follows with the factor alone.
@@ -163,6 +167,8 @@ def test_nothing_is_shown_any_more_after_disable(homed: Lab) -> None:
     homed.arm.command("disable", lambda state: state.state == "DISABLED")
     seen = homed.plain.invalid
     until(lambda: homed.plain.invalid > seen + 20, "states with stamp 0")
-    count = len(homed.plain.joint_states)
+    # What was valid until then may be shown late, but nothing else is.
+    last_ns = max(homed.plain.measured)
     until(lambda: homed.plain.invalid > seen + 100, "states with stamp 0")
-    assert len(homed.plain.joint_states) == count
+    assert max(homed.plain.measured) == last_ns
+    assert max(homed.plain.joint_states) <= last_ns
