@@ -19,14 +19,17 @@ from std_srvs.srv import Trigger
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.calls import Goal, send_goal
-from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
+from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
+from dvrk_kinematics.ros.loop_figures import LoopFigures, compare_lines
 
-__all__ = ["QUICK", "BlockOClient", "LoopFigures", "Trace"]
+__all__ = ["QUICK", "BlockOClient", "Trace"]
 
 _START_S = 30.0
 _HOME_S = 70.0
 _PLAN_S = 60.0
 _CANCEL_S = 5.0
+_SAID_S = 3.0
+"""By when a bridge says how its loop is: it does so every second."""
 _LOOK_S = 0.1
 """How often a wait looks whether it still makes sense."""
 _RECORDING = "recorder: bag"
@@ -60,27 +63,6 @@ class Trace:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LoopFigures:
-    """How steady a bridge's loop is, as /diagnostics say.
-
-    Attributes:
-        rate_hz: The rate aimed at.
-        ticks: Ticks made.
-        missed: Ticks missed.
-        p50_s: Median period.
-        p99_s: 99 of 100 periods are at most this.
-        longest_s: The longest period.
-    """
-
-    rate_hz: float
-    ticks: int
-    missed: int
-    p50_s: float
-    p99_s: float
-    longest_s: float
-
-
 class BlockOClient:
     """Enables and homes an arm through its bridge, and lets it trace.
 
@@ -98,6 +80,9 @@ class BlockOClient:
         self._action = f"trajectory/{arm}/trace_block_o"
         self._trace = ActionClient(node, TraceBlockO, self._action)
         self._diagnostics = HeardDiagnostics(node)
+        self._loop = f"{arm} control loop"
+        self._before: Line | None = None
+        self._after: Line | None = None
 
     def close(self) -> None:
         """Leave nothing behind; for when the node no longer spins and is not destroyed yet.
@@ -165,8 +150,13 @@ class BlockOClient:
         if not self._attend(_polled(self._trace.server_is_ready), _START_S):
             raise CallFailed(self._action, _START_S, "no such action appeared")
         heard: SimpleQueue[Any] = SimpleQueue()
+        self._before = self._after = None
         goal = send_goal(self._trace, trace.goal(), _START_S, heard.put)
         self._follow(goal, heard, on_feedback)
+        if self._before is not None:
+            ended_s = time.monotonic()
+            self._attend(lambda s: self._diagnostics.wait(self._loop, ended_s, s), _SAID_S)
+            self._after = self._diagnostics.newest(self._loop)
         return goal.result(_START_S).result
 
     def _follow(
@@ -181,6 +171,7 @@ class BlockOClient:
             for feedback in _take_all(heard):
                 if not is_planned:
                     is_planned = True
+                    self._before = self._diagnostics.newest(self._loop)
                     allowed_s = time.monotonic() - begin + 2.0 * feedback.plan.duration + _PLAN_S
                 on_feedback(feedback)
             if has_ended:
@@ -195,19 +186,8 @@ class BlockOClient:
                 raise CallFailed(self._action, waited_s, "the figure did not end")
 
     def loop_figures(self) -> LoopFigures | None:
-        """How steady the bridge's loop was; None before the first diagnostics."""
-        line = self._diagnostics.newest(f"{self._arm} control loop")
-        if line is None:
-            return None
-        loop = line.values
-        return LoopFigures(
-            float(loop["rate_hz"]),
-            int(loop["ticks"]),
-            int(loop["missed_ticks"]),
-            float(loop["period_p50_s"]),
-            float(loop["period_p99_s"]),
-            float(loop["period_max_s"]),
-        )
+        """How steady the bridge's loop was while it traced; None if nothing moved."""
+        return compare_lines(self._before, self._after)
 
     def _attend(self, wait: Callable[[float], bool], timeout_s: float) -> bool:
         """Wait for something, and look meanwhile whether that still makes sense.

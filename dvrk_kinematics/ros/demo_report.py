@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dvrk_kinematics.ros.block_o_client import LoopFigures
+from dvrk_kinematics.ros.loop_figures import LoopFigures
 from dvrk_kinematics.ros.terminal import table
 
 __all__ = ["MAX_POSITION_M", "MAX_ROTATION_RAD", "describe_plan", "describe_result", "is_traced"]
@@ -52,7 +52,7 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
 
     Args:
         result: A TraceBlockO.Result.
-        loop: How steady the bridge's loop was; None if unknown.
+        loop: How steady the bridge's loop was meanwhile; None if unknown.
     """
     error = result.error
     rows = [
@@ -69,14 +69,15 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
         ("states compared", str(error.samples)),
     ]
     if loop is not None:
-        made = loop.ticks / max(loop.ticks + loop.missed, 1)
+        due = max(loop.ticks + loop.missed, 1)
         rows += [
             (
-                "control loop",
-                f"{loop.rate_hz:.0f} Hz, {100.0 * made:.1f} % of {loop.ticks + loop.missed} ticks",
+                "control loop while tracing",
+                f"{loop.measured_hz:.1f} Hz of {loop.aimed_hz:.0f} Hz, "
+                f"{100.0 * loop.ticks / due:.1f} % of {due} ticks",
             ),
             (
-                "its period",
+                "its period since it began",
                 f"p50 {loop.p50_s * 1e3:.2f} ms, p99 {loop.p99_s * 1e3:.2f} ms, "
                 f"max {loop.longest_s * 1e3:.1f} ms",
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,10 +32,35 @@ def test_the_demo_traces_records_and_reports(tmp_path) -> None:
     assert "1 of 1 figures traced within 2 um and 2 urad" in result.stdout
     assert "nearest joint limit" in result.stdout
     assert "tracing 100 %" in result.stdout
+    _check_figures(result.stdout)
     assert "\x1b" not in result.stdout, "no colours where there is no terminal"
     page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     assert "<html" in page and "PSM1" in page
     assert (tmp_path / "demo" / "bag" / "metadata.yaml").is_file()
+
+
+def _check_figures(text: str) -> None:
+    """Rate, jitter, tip error and loss are told, and are what they can be."""
+
+    def find(pattern: str) -> list[float]:
+        match = re.search(pattern, text)
+        assert match is not None, f"{pattern}\n{text}"
+        return [float(number) for number in match.groups()]
+
+    position, rotation = find(r"contour\) +max ([\d.]+) nm, ([\d.]+) nrad; RMS")
+    assert 0.0 < position < 2000.0 and 0.0 < rotation < 2000.0
+    measured, aimed, part, ticks = find(
+        r"while tracing +([\d.]+) Hz of (\d+) Hz, ([\d.]+) % of (\d+) ticks"
+    )
+    # On a busy machine ticks are missed; those that are made are counted over the right time.
+    assert aimed == 200.0 and abs(measured - aimed * part / 100.0) < 0.05 * aimed
+    (duration,) = find(r"duration +([\d.]+) s for")
+    assert ticks > aimed * duration * 0.8
+    p50, p99, longest = find(
+        r"period since it began +p50 ([\d.]+) ms, p99 ([\d.]+) ms, max ([\d.]+) ms"
+    )
+    assert 0.0 < p50 <= p99 <= longest
+    assert re.search(r"^recorder: wrote \d+ messages of \d+ topics .*; lost: ", text, re.M), text
 
 
 def test_a_figure_that_does_not_fit_fails_with_a_sentence(tmp_path) -> None:
