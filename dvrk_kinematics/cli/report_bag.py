@@ -132,16 +132,21 @@ def _read_arm(bag: _Bag, name: str) -> ArmRecording | None:
     if measured is None:
         return None
     space, _, arm = name.rpartition("/")
-    tools = bag.read(f"{name}/tool_type", _TEXT)
     return ArmRecording(
         name=name.lstrip("/"),
-        tool_type=str(tools[-1].content.data) if tools else "",
+        tool_type=_last_text(bag, f"{name}/tool_type"),
+        description=_last_text(bag, f"{name}/robot_description"),
         measured=measured,
         setpoint=joint_stream(bag.read(f"{name}/setpoint_js", _JOINTS), start_ns),
         command=joint_stream(bag.read(f"{name}/servo_jp", _JOINTS), start_ns),
         tip=tip_stream(bag.read(f"{name}/measured_cp", _POSE), start_ns),
         paths=planned_paths(bag.read(f"{space}/trajectory/{arm}/planned_path", _PATH), start_ns),
     )
+
+
+def _last_text(bag: _Bag, topic: str) -> str:
+    texts = bag.read(topic, _TEXT)
+    return str(texts[-1].content.data) if texts else ""
 
 
 def _check_is_bag(bag: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvrk_kinematics.cli.report_contour import Contour, JointPath, follow_path
+from dvrk_kinematics.cli.report_model import FoundModel, find_model
 from dvrk_kinematics.cli.report_motion import (
     MARGIN_S,
     Periods,
@@ -20,14 +21,11 @@ from dvrk_kinematics.cli.report_motion import (
 )
 from dvrk_kinematics.cli.report_plans import PlayedPath, find_played
 from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream
-from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.arm import Arm, load_arm
-from dvrk_kinematics.models.files import model_name
+from dvrk_kinematics.kinematics.arm import Arm
 
 __all__ = ["ArmCurves", "trace_arm"]
 
-_GENERATIONS = ("Classic", "Si")
 _SETTLE_S = 2.0 * MARGIN_S
 """How long after its planned end a motion is still compared with its plan."""
 
@@ -88,11 +86,12 @@ def trace_arm(arm: ArmRecording) -> ArmCurves | None:
     setpoint = None
     if arm.setpoint is not None and arm.setpoint.names == measured.names:
         setpoint = setpoint_at(arm.setpoint, measured.times)
-    model = _find_model(arm)
-    tip, source = _tip(arm, model, measured)
+    found = find_model(arm)
+    model = None if found is None else found.arm
+    tip, source = _tip(arm, found, measured)
     return ArmCurves(
         name=arm.name,
-        model="" if model is None else _describe(model),
+        model="" if found is None else str(found),
         tip_source=source,
         joint_names=measured.names,
         joint_units=_units(model, measured.names),
@@ -116,28 +115,6 @@ def _stretch(arm: ArmRecording, played: Sequence[PlayedPath]) -> tuple[float, fl
     return min(p.start for p in played) - MARGIN_S, max(p.end for p in played) + 2.0 * MARGIN_S
 
 
-def _find_model(arm: ArmRecording) -> Arm | None:
-    """The model of an arm with the tool that it reported; None if its joints are others."""
-    *spaces, name = arm.name.split("/")
-    is_setup = bool(spaces) and spaces[-1] == "SUJ"
-    number = arm.tool_type.partition(":")[2].partition("[")[0] or None
-    for generation in _GENERATIONS:
-        try:
-            wanted = f"SUJ_{name}" if is_setup else model_name(name)
-            model = load_arm(wanted, instrument=number, generation=generation)
-        except DvrkError:
-            continue
-        if tuple(model.joint_names) == arm.measured.names:
-            return model
-    return None
-
-
-def _describe(model: Arm) -> str:
-    instrument = model.model.instrument
-    carries = f" with {instrument.name}" if instrument else ""
-    return f"{model.model.name} {model.model.generation}{carries}"
-
-
 def _units(model: Arm | None, names: tuple[str, ...]) -> tuple[str, ...]:
     if model is None:
         return ("rad or m",) * len(names)
@@ -145,11 +122,11 @@ def _units(model: Arm | None, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(units[joint.kind.value] for joint in model.model.joints)
 
 
-def _tip(arm: ArmRecording, model: Arm | None, measured: JointStream) -> tuple[Array, str]:
+def _tip(arm: ArmRecording, found: FoundModel | None, measured: JointStream) -> tuple[Array, str]:
     """The tip in the base of the arm if its model is known, as the arm reports it if not."""
-    if model is not None:
-        tip = model.forward(measured.position)[:, :3, 3]
-        return tip, f"measured_js and the model {_describe(model)}, in the arm's base"
+    if found is not None:
+        tip = found.arm.forward(measured.position)[:, :3, 3]
+        return tip, f"measured_js and the model {found}, in the arm's base"
     if arm.tip is not None:
         begin, end = measured.times[0], measured.times[-1]
         kept = (arm.tip.times >= begin) & (arm.tip.times <= end)

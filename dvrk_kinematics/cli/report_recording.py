@@ -76,6 +76,7 @@ class ArmRecording:
     Attributes:
         name: The arm's name on the graph, such as ``PSM1`` or ``lab/PSM1``.
         tool_type: The last tool that it reported; "" if none.
+        description: Its robot_description, a URDF; "" if there is none.
         measured: Where its joints were.
         setpoint: Where its controller wanted them.
         command: What was sent to it as servo_jp.
@@ -85,6 +86,7 @@ class ArmRecording:
 
     name: str
     tool_type: str
+    description: str
     measured: JointStream
     setpoint: JointStream | None
     command: JointStream | None

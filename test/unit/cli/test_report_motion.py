@@ -25,7 +25,7 @@ def stream(times: Array, position: Array | None = None) -> JointStream:
 
 
 def arm(measured: JointStream, setpoint: JointStream | None = None) -> ArmRecording:
-    return ArmRecording("PSM1", "", measured, setpoint, None, None, ())
+    return ArmRecording("PSM1", "", "", measured, setpoint, None, None, ())
 
 
 @given(st.sets(st.integers(1, 398), max_size=40))
