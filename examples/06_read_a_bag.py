@@ -13,9 +13,9 @@ DEMOS = Path(__file__).parents[1] / ".dvrk" / "demos"
 
 
 def newest_bag() -> Path | None:
-    """The bag of the last demonstration; None if there was none."""
-    bags = sorted(DEMOS.glob("*/bag"))
-    return bags[-1] if bags else None
+    """The newest bag of the demonstrations that was closed; None if there is none."""
+    closed = sorted(DEMOS.glob("*/bag/metadata.yaml"))
+    return closed[-1].parent if closed else None
 
 
 def main() -> None:
