@@ -17,6 +17,7 @@ from dvrk_kinematics.errors import DoesNotFit, InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.numeric import NumericSolver
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.motion.figure import Figure, check_scale
 from dvrk_kinematics.motion.paths import check_pose
 from dvrk_kinematics.motion.place_margin import CANNULA, DENSE, PlaceMargin
@@ -62,6 +63,7 @@ def place(
     normal: ArrayLike = _UP,
     min_margin: float = 0.0,
     density: float = 1.0,
+    wrist_depth_m: float = WRIST_DEPTH_M,
 ) -> Placement:
     """Find the place of a figure with the largest margin.
 
@@ -71,19 +73,20 @@ def place(
         scale: Size, as a factor; None for the largest that fits.
         normal: The figure's z in the base, shape (3,): against it the tool points.
         min_margin: Smallest margin that counts as fitting, as a fraction.
-        density: How many times more points than usual the search looks at.
+        density: How many times more places than usual the search looks at, all the way.
+        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
 
     Raises:
-        InvalidInput: A scale, normal, margin or density that is none, or an arm that is solved
-            by iteration.
+        InvalidInput: A scale, normal, margin, density or depth that is none, or an arm that is
+            solved by iteration.
         DoesNotFit: There is no such place; says the largest scale that has one.
     """
-    finder = _Finder(arm, figure, normal, min_margin, density)
+    finder = _Finder(arm, PlaceMargin(arm, figure, normal, wrist_depth_m), min_margin, density)
     if scale is None:
         return finder.largest()
     found = finder.best(check_scale(scale))
     if found.margin < min_margin:
-        largest = finder.largest_below(scale)
+        largest = finder.largest_below(min(scale, finder.beyond))
         raise DoesNotFit(figure.name, scale, 0.0 if largest is None else largest.scale)
     return found
 
@@ -107,7 +110,12 @@ def largest_scale(
 
 
 def measure_placement(
-    arm: Arm, figure: Figure, T_base_figure: ArrayLike, scale: float = 1.0
+    arm: Arm,
+    figure: Figure,
+    T_base_figure: ArrayLike,
+    scale: float = 1.0,
+    *,
+    wrist_depth_m: float = WRIST_DEPTH_M,
 ) -> Placement:
     """What the margin of a figure is at a given place, and what limits it.
 
@@ -116,24 +124,23 @@ def measure_placement(
         figure: What is traced.
         T_base_figure: Where the figure's frame lies, shape (4, 4).
         scale: Size, as a factor.
+        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
 
     Returns:
         The placement; its margin is negative, or -infinite, if the figure does not fit there.
 
     Raises:
-        InvalidInput: A pose or scale that is none.
+        InvalidInput: A pose, scale or depth that is none.
     """
     placed = check_pose(T_base_figure, "T_base_figure")
-    margin = PlaceMargin(arm, figure, placed[:3, 2])
+    margin = PlaceMargin(arm, figure, placed[:3, 2], wrist_depth_m)
     return _measure(margin, placed, check_scale(scale))
 
 
 class _Finder:
     """Answers for one figure on one arm."""
 
-    def __init__(
-        self, arm: Arm, figure: Figure, normal: ArrayLike, min_margin: float, density: float
-    ) -> None:
+    def __init__(self, arm: Arm, margin: PlaceMargin, min_margin: float, density: float) -> None:
         if isinstance(arm.solver, NumericSolver):
             reason = f"{arm.model.name} is solved by iteration; looking everywhere takes hours"
             raise InvalidInput("arm", f"{reason}, and needs a closed form")
@@ -141,11 +148,16 @@ class _Finder:
             raise InvalidInput("min_margin", f"must be within (-1, 0.5), is {min_margin}")
         if not 0.0 < density <= 1000.0:
             raise InvalidInput("density", f"must be within (0, 1000], is {density}")
-        self._figure = figure
-        self._margin = PlaceMargin(arm, figure, normal)
+        self._margin = margin
         self._box = reach_box(arm)
         self._min_margin = min_margin
         self._density = density
+
+    @property
+    def beyond(self) -> float:
+        """A scale at which the figure is larger than the arm's reach."""
+        low, high = self._box
+        return float(np.linalg.norm(high - low) / self._margin.figure.size.max())
 
     def best(self, scale: float) -> Placement:
         """The best placement of one size, whether it fits or not."""
@@ -154,11 +166,9 @@ class _Finder:
 
     def largest(self) -> Placement:
         """The largest that fits."""
-        low, high = self._box
-        beyond = float(np.linalg.norm(high - low) / self._figure.size.max())
-        found = self.largest_below(beyond)
+        found = self.largest_below(self.beyond)
         if found is None:
-            raise DoesNotFit(self._figure.name, _SMALLEST_PART * beyond, 0.0)
+            raise DoesNotFit(self._margin.figure.name, _SMALLEST_PART * self.beyond, 0.0)
         return found
 
     def largest_below(self, too_large: float) -> Placement | None:

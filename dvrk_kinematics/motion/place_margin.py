@@ -18,7 +18,7 @@ from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.result import IkStatus
 from dvrk_kinematics.models.schema import JointKind
-from dvrk_kinematics.motion.cannula import make_cannula_rule
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
 from dvrk_kinematics.motion.figure import Figure
 
 __all__ = [
@@ -76,11 +76,27 @@ class PlaceMargin:
         arm: The arm.
         figure: What is traced.
         normal: The figure's z in the base, shape (3,).
+        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+
+    Attributes:
+        figure: The same.
+
+    Raises:
+        InvalidInput: A normal that is none, or a depth that is negative or not finite.
     """
 
-    def __init__(self, arm: Arm, figure: Figure, normal: ArrayLike) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        figure: Figure,
+        normal: ArrayLike,
+        wrist_depth_m: float = WRIST_DEPTH_M,
+    ) -> None:
+        if not 0.0 <= wrist_depth_m < np.inf:
+            reason = f"must be 0 or positive, and finite, is {wrist_depth_m}"
+            raise InvalidInput("wrist_depth_m", reason)
         self._arm = arm
-        self._figure = figure
+        self.figure = figure
         self._R_base_plane = plane_rotation(normal)
         limits = arm.limits
         self._lower, self._upper = limits.lower.copy(), limits.upper
@@ -88,7 +104,7 @@ class PlaceMargin:
         self._counts = np.isfinite(self._span) & (self._span > 0.0)
         turns = [joint.kind is JointKind.REVOLUTE for joint in arm.model.joints]
         self._turning = np.array(turns) & self._counts & (self._span >= 2.0 * np.pi)
-        rule = make_cannula_rule(arm)
+        rule = make_cannula_rule(arm, wrist_depth_m) if wrist_depth_m > 0.0 else None
         self._cannula_joint: int | None = None
         if rule is not None and rule.min_depth_m - rule.offset_m > self._lower[rule.joint]:
             self._cannula_joint = rule.joint
@@ -97,13 +113,13 @@ class PlaceMargin:
     def pose(self, place: Array, scale: float) -> Array:
         """Where the figure's frame lies, T_base_figure; (..., 4) -> (..., 4, 4)."""
         R = self._R_base_plane @ so3.rot_z(place[..., 3])
-        centre = np.append(scale * self._figure.centre, 0.0)
+        centre = np.append(scale * self.figure.centre, 0.0)
         return se3.make(R, place[..., :3] - R @ centre)
 
     def poses(self, scale: float, steps: Steps) -> Array:
         """What the tip has to do in the figure's frame, shape (S, 4, 4)."""
-        eighths = np.ceil(np.abs(self._figure.turns).max() / (0.25 * np.pi) - 1e-9)
-        return self._figure.sample(scale, steps.line, steps.turn * max(1, int(eighths)))
+        eighths = np.ceil(np.abs(self.figure.turns).max() / (0.25 * np.pi) - 1e-9)
+        return self.figure.sample(scale, steps.line, steps.turn * max(1, int(eighths)))
 
     def margins(
         self, places: Array, scale: float, T_figure_tip: Array, *, is_path: bool = True

@@ -49,7 +49,7 @@ def search(
         margin: Tells the margin of a place.
         box: Where its centre may be: smallest and largest coordinates (m).
         scale: Size of the figure.
-        density: How many times more points than usual the grid has.
+        density: How many times more places than usual are looked at, in the grid and after it.
 
     Returns:
         A few places, the best first, shape (K, 4).
@@ -61,9 +61,10 @@ def search(
     # apart to be a path.
     for poses, count in zip((few, corners, fine), _SHORTLISTS, strict=True):
         found = margin.margins(places, scale, poses, is_path=poses is not few)
-        places = places[np.argsort(-found, kind="stable")[:count]]
-    places = polish(margin, _apart(places, spacing), scale, spacing, rounds=_FIRST_ROUNDS)
-    places = polish(margin, places[:_FINALISTS], scale, spacing)
+        places = places[np.argsort(-found, kind="stable")[: _count(count, density)]]
+    starts = _apart(places, spacing, _count(_STARTS, density))
+    places = polish(margin, starts, scale, spacing, rounds=_FIRST_ROUNDS)
+    places = polish(margin, places[: _count(_FINALISTS, density)], scale, spacing)
     return polish(margin, places[:1], scale, 0.1 * spacing, FINER)
 
 
@@ -94,14 +95,18 @@ def polish(
     return np.stack([climbed[i][0] for i in order])
 
 
-def _apart(places: Array, spacing: Array) -> Array:
+def _count(usual: int, density: float) -> int:
+    return max(1, round(usual * density))
+
+
+def _apart(places: Array, spacing: Array, count: int) -> Array:
     """The first places that are no neighbours: neighbours climb to the same top."""
     chosen: list[Array] = []
     for place in places:
         steps = [np.abs(place - other) / spacing for other in chosen]
         if all(step.max() > _NEIGHBOUR for step in steps):
             chosen.append(place)
-        if len(chosen) == _STARTS:
+        if len(chosen) == count:
             break
     return np.stack(chosen)
 

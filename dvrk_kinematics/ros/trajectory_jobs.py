@@ -157,11 +157,12 @@ class Planner:
 
     def _read_place(self, goal: Any, figure: Figure) -> Callable[[], Placement]:
         """How to find where a figure lies."""
+        depth = 0.0 if self.cannula is None else self.cannula.min_depth_m
         if goal.place:
             scale = check_scale(goal.scale) if goal.scale else None
-            return lambda: place(self.arm, figure, scale)
+            return lambda: place(self.arm, figure, scale, wrist_depth_m=depth)
         size, T = check_scale(goal.scale), self._figure_pose(goal.figure)
-        return lambda: measure_placement(self.arm, figure, T, size)
+        return lambda: measure_placement(self.arm, figure, T, size, wrist_depth_m=depth)
 
     def _figure_pose(self, stamped: Any) -> Array:
         T = pose_to_matrix(stamped.pose)

@@ -144,6 +144,28 @@ def test_a_figure_that_is_too_large_is_refused_with_the_largest_scale_that_fits(
     assert place(psm, TRIANGLE, 1.005 * largest, min_margin=-0.5).margin < 0.05
 
 
+def test_a_figure_that_is_thousands_of_times_too_large_is_told_the_same(psm: Arm) -> None:
+    with pytest.raises(DoesNotFit, match="triangle: fits nowhere at scale 5000;") as refusal:
+        place(psm, TRIANGLE, 5000.0)
+    largest = refusal.value.largest_scale
+    assert place(psm, TRIANGLE, largest).margin >= 0.0
+    assert place(psm, TRIANGLE, 1.005 * largest, min_margin=-0.5).margin < 0.0
+
+
+def test_the_rule_that_is_given_is_the_one_that_is_kept(psm: Arm) -> None:
+    rule = make_cannula_rule(psm)
+    assert rule is not None
+    margins = []
+    for depth in (0.0, WRIST_DEPTH_M, 0.16):
+        placed = place(psm, BLOCK_O, 0.5, wrist_depth_m=depth)
+        margins.append(placed.margin)
+        depths = _follow(psm, BLOCK_O, placed)[:, rule.joint] + rule.offset_m
+        assert depths.min() >= depth + placed.margin * 0.24 - 1e-6
+        again = measure_placement(psm, BLOCK_O, placed.T_base_figure, 0.5, wrist_depth_m=depth)
+        assert again.margin == pytest.approx(placed.margin)
+    assert margins[0] >= margins[1] - 1e-4 and margins[1] > margins[2] + 0.01
+
+
 def test_an_arm_that_cannot_hold_the_tool_upright_is_told_so() -> None:
     with pytest.raises(DoesNotFit, match=r"block_o: fits nowhere at scale 0\.5; it fits at no"):
         place(load_arm("ECM"), BLOCK_O, 0.5)
@@ -162,6 +184,8 @@ def test_what_makes_no_sense_is_refused(psm: Arm) -> None:
         place(psm, BLOCK_O, 0.5, min_margin=0.6)
     with pytest.raises(InvalidInput, match="density: must be within"):
         place(psm, BLOCK_O, 0.5, density=0.0)
+    with pytest.raises(InvalidInput, match="wrist_depth_m: must be 0 or positive"):
+        place(psm, BLOCK_O, 0.5, wrist_depth_m=-0.01)
     with pytest.raises(InvalidInput, match="arm: MTML is solved by iteration"):
         place(load_arm("MTML"), BLOCK_O, 0.5)
     with pytest.raises(InvalidInput, match="T_base_figure: holds NaN"):
