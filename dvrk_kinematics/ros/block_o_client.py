@@ -122,6 +122,14 @@ class BlockOClient:
             CallFailed: The arm did not; says why.
         """
         self.trigger("enable")
+        self.home()
+
+    def home(self) -> None:
+        """Home, which moves the arm.
+
+        Raises:
+            CallFailed: The arm did not; says why.
+        """
         self.trigger("home", _HOME_S)
 
     def wait_for_recorder(self) -> None:

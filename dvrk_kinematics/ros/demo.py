@@ -94,11 +94,12 @@ def _trace_all(options: argparse.Namespace, running: Supervisor) -> list[bool]:
     client = BlockOClient(node, options.arm, check)
     try:
         with SpinningNode(node):
-            client.bring_up()
-            _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
+            client.trigger("enable")
             if options.record:
-                # Homing moves no simulated joint: what moves from here on is in the bag.
+                # Homing moves the arm, and all that moves shall be in the bag.
                 client.wait_for_recorder()
+            client.home()
+            _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
             return [_trace(client, trace, begin) for trace in traces]
     finally:
         client.close()
