@@ -69,10 +69,16 @@ class Cart:
 
     def buffer(self) -> FrameBuffer:
         """All frames as they are now, with the arms at rest."""
+        for name, arm in self.arms.items():
+            until(lambda n=name, a=arm: _is_at(a, POSTURES[n]), f"{name} at rest")
         self.frames.forget()
         everything = {*POSTURES, *(f"{name}_base" for name in POSTURES), *_LAST_TO_MOVE}
         until(lambda: everything <= self.frames.children(), "tf of everybody")
         return self.frames.buffer()
+
+
+def _is_at(arm: ArmClient, q: list[float]) -> bool:
+    return np.allclose(arm.newest("measured_js").position, q, rtol=0.0, atol=TOL)
 
 
 def _names(arm: ArmClient) -> list[str]:
@@ -101,6 +107,7 @@ def test_every_link_is_where_frames_says_at_the_same_stamp(cart: Cart, name: str
 
 
 def test_what_does_not_move_is_on_tf_static_alone(cart: Cart) -> None:
+    until(lambda: cart.frames.children() >= _LAST_TO_MOVE, "tf of everybody")
     static, moving = set(cart.frames.fixed()), cart.frames.children()
     assert not static & moving
     assert {"PSM1_tip", "PSM2_tip", "ECM_tip", "SUJ_PSM1_tip", "SUJ_cart"} <= static
