@@ -23,6 +23,7 @@ from dvrk_kinematics.motion.plan import Plan
 
 DENSE_S = 0.0005
 SLACK = 1.0 + 1.001e-3
+ROUNDING = 2e-9
 KNOT_OUT = 1e-6
 """How far (rad, m) a joint may go out again before the next knot sees that it is back."""
 
@@ -63,8 +64,9 @@ def check_plan(arm: Arm, plan: Plan, q_start: np.ndarray, policy: str = "exact")
 
 def _check_positions(limits: MotionLimits, q: np.ndarray) -> None:
     """A joint that starts outside its limits may come back; once inside it stays there."""
-    lower, upper = limits.position.lower - 2e-9, limits.position.upper + 2e-9
-    assert (q >= np.minimum(lower, q[0])).all() and (q <= np.maximum(upper, q[0])).all()
+    lower, upper = limits.position.lower - ROUNDING, limits.position.upper + ROUNDING
+    assert (q >= np.minimum(lower, q[0] - ROUNDING)).all()
+    assert (q <= np.maximum(upper, q[0] + ROUNDING)).all()
     was_inside = np.logical_or.accumulate((q >= lower) & (q <= upper), axis=0)
     assert ((q >= lower - KNOT_OUT) & (q <= upper + KNOT_OUT))[was_inside].all()
 
