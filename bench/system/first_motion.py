@@ -29,6 +29,7 @@ _MOVED = 1e-6
 
 _TIMEOUT_S = 120.0
 _END_S = 60.0
+_LOOK_S = 0.1
 
 
 class _MotionWatch:
@@ -75,7 +76,9 @@ def measure_first_motion(command: Sequence[str] = COMMAND, arm: str = "PSM1") ->
             begin_s = time.monotonic()
             _run_until(watch.has_moved, [*command, "--output", str(Path(folder, "demo"))])
             if watch.moved_s is None:
-                raise RuntimeError(f"{arm} did not move within {_TIMEOUT_S:g} s")
+                raise RuntimeError(
+                    f"{arm} did not move: {' '.join(command)} ended, or took too long"
+                )
             return watch.moved_s - begin_s
     finally:
         node.destroy_node()
@@ -88,7 +91,9 @@ def _run_until(event: threading.Event, command: Sequence[str]) -> None:
         command, stdout=subprocess.DEVNULL, env=dict(os.environ), start_new_session=True
     )
     try:
-        event.wait(_TIMEOUT_S)
+        deadline = time.monotonic() + _TIMEOUT_S
+        while not event.wait(_LOOK_S) and process.poll() is None and time.monotonic() < deadline:
+            pass
     finally:
         process.send_signal(signal.SIGINT)
         try:

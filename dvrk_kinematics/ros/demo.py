@@ -66,8 +66,11 @@ def _run(options: argparse.Namespace, folder: Path, log: NodeLog) -> int:
         _say(f"started {', '.join(process.label for process in processes)} ...")
         results = _trace_all(options, running)
         if options.record:
-            is_recorded = running.end(_RECORDER, _CLOSE_S) == 0
+            code = running.end(_RECORDER, _CLOSE_S)
+            is_recorded = code == 0
             _say(f"{_RECORDER}: {log.last(_RECORDER)}")
+            if not is_recorded:
+                _say(f"{_RECORDER}: exit code {code}; the bag may not be whole")
     if is_recorded and options.record:
         _say(f"bag: {bag}")
         _report(bag, folder / "report.html")

@@ -27,8 +27,8 @@ its arm to rest first, and all others are still there for it; the simulated arms
 _KILL_S = 0.3
 _PR_SET_PDEATHSIG = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
-_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 # Looked up here: between fork and exec, a lock that another thread held would never be released.
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 class _Child:
