@@ -43,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = {
         "round_trips": trips._asdict() | {"ratio": trips.ratio},
         "place_and_plan_s": place_s,
-        "traces": [one._asdict() for one in traces],
+        "traces": [
+            one._asdict() | {"computed_s": one.computed_s, "is_in_time": one.is_in_time}
+            for one in traces
+        ],
     }
     (OUTPUT / "figures.json").write_text(json.dumps(figures, indent=1))
     return 0
@@ -114,15 +117,18 @@ def render(trips: RoundTrips, place_s: float) -> str:
 def render_traces(traces: Sequence[Trace]) -> str:
     """The table of traced figures in Markdown."""
     lines = [
-        "| test | planned, s | lag, s | contour, um | contour, urad | samples | goal | bridge |",
-        "|" + "---|" * 8,
+        "| test | planned, s | missed ticks | computed with what they cost, s | took, s | tries | "
+        "lag, s | contour, um | contour, urad | samples | goal | bridge |",
+        "|" + "---|" * 12,
     ]
     for one in traces:
-        is_kept = one.success and one.position_um <= 2.0 and one.rotation_urad <= 2.0
+        is_on_path = one.position_um <= 2.0 and one.rotation_urad <= 2.0
+        is_kept = one.success and is_on_path and one.is_in_time
         lines.append(
-            f"| ({one.preset}) | {one.planned_s:.2f} | {one.lag_s:.3f} | {one.position_um:.4f} | "
-            f"{one.rotation_urad:.4f} | {one.samples} | {'kept' if is_kept else 'missed'} | "
-            f"{one.message} |"
+            f"| ({one.preset}) | {one.planned_s:.3f} | {one.missed_ticks} | "
+            f"{one.computed_s:.3f} | {one.took_s:.3f} | {one.tries} | {one.lag_s:.3f} | "
+            f"{one.position_um:.4f} | {one.rotation_urad:.4f} | {one.samples} | "
+            f"{'kept' if is_kept else 'missed'} | {one.message} |"
         )
     return "\n".join(lines)
 

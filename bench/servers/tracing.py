@@ -10,6 +10,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from bench.servers.setpoints import TICK_S, SetpointTimes
 from dvrk_kinematics.motion.block_o import PRESETS
 from dvrk_kinematics.ros.calls import call, send_goal
 
@@ -17,6 +18,9 @@ __all__ = ["Trace", "get_ready", "plan_placed", "trace"]
 
 _WAIT_S = 60.0
 _TRIES = 3
+_POLL_S = 0.5
+_UNSURE = 0.1
+"""Part of the time lost in stalls to which that is known."""
 
 
 class Trace(NamedTuple):
@@ -27,7 +31,11 @@ class Trace(NamedTuple):
         success: Whether it arrived.
         message: What the server said.
         planned_s: How long the motion should take.
-        lag_s: How much later than that it was at most: ticks that were missed.
+        took_s: How long it took, from its first setpoint to its last.
+        missed_ticks: Ticks in between in which the bridge sent none.
+        lost_s: Time of those that the motion could not make up for.
+        tries: How often it was sent until it arrived.
+        lag_s: How much later than planned the tip was anywhere.
         position_um: Largest contour error.
         rotation_urad: Largest contour error of the orientation.
         samples: States of the arm that were compared.
@@ -37,10 +45,28 @@ class Trace(NamedTuple):
     success: bool
     message: str
     planned_s: float
+    took_s: float
+    missed_ticks: int
+    lost_s: float
+    tries: int
     lag_s: float
     position_um: float
     rotation_urad: float
     samples: int
+
+    @property
+    def computed_s(self) -> float:
+        """What the motion should have taken: the planned time, and what missed ticks cost."""
+        return self.planned_s + self.lost_s
+
+    @property
+    def is_in_time(self) -> bool:
+        """Whether it took what was computed, to the ticks at its ends.
+
+        When a setpoint is sent is not quite when its tick began, so that the sum of many stalls is
+        not known better than to a part of it.
+        """
+        return abs(self.took_s - self.computed_s) <= 2.0 * TICK_S + _UNSURE * self.lost_s
 
 
 def get_ready(node: Node, arm: str) -> None:
@@ -77,19 +103,32 @@ def trace(node: Node, arm: str, scale: float, preset: str) -> Trace:
         angular_speed=speeds.angular_speed,
         angular_acceleration=speeds.angular_acceleration,
     )
+    times = SetpointTimes(node, arm)
+    result, tries = _send(client, goal, times), 1
     # A machine that has no time for the bridge stops a motion, rightly; then it is sent again.
-    for _ in range(_TRIES):
-        result = send_goal(client, goal, _WAIT_S).result(10.0 * _WAIT_S).result
-        if result.success:
-            break
-    error = result.error
+    while not result.success and tries < _TRIES:
+        result, tries = _send(client, goal, times), tries + 1
+    taken, error = times.read(), result.error
     return Trace(
         preset,
         result.success,
         result.message,
         result.plan.duration,
+        taken.took_s,
+        taken.missed_ticks,
+        taken.lost_s,
+        tries,
         error.lag_max,
         1e6 * error.contour_position_max,
         1e6 * error.contour_rotation_max,
         error.samples,
     )
+
+
+def _send(client: ActionClient, goal: TraceBlockO.Goal, times: SetpointTimes) -> Any:
+    """Have a figure traced, and hear when its setpoints are sent; gives its result."""
+    times.begin()
+    sent = send_goal(client, goal, _WAIT_S)
+    while not sent.wait(_POLL_S):
+        times.poll()
+    return sent.result(_WAIT_S).result

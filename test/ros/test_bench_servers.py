@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from bench.servers import __main__ as bench
+from bench.servers.setpoints import measure
 
 
 def test_servers_benchmark_reports_answers_and_a_traced_figure(
@@ -24,4 +26,18 @@ def test_servers_benchmark_reports_answers_and_a_traced_figure(
     (traced,) = figures["traces"]
     assert traced["success"], traced["message"]
     assert traced["position_um"] <= 2.0 and traced["rotation_urad"] <= 2.0
+    # How many ticks are missed is the machine's affair; that a motion takes no longer than they
+    # cost is ours.
+    assert traced["tries"] >= 1 and traced["missed_ticks"] >= 0
+    assert traced["took_s"] > 0.0 and traced["is_in_time"], traced
     assert "| (d) |" in capsys.readouterr().out
+
+
+def test_a_tick_that_is_missed_costs_what_cannot_be_made_up_for() -> None:
+    # 100 ticks of 5 ms; the 40th comes a tick late, the 60th 50 ms, and one was lost to us.
+    sent = [(5_000_000 * k + 50_000_000 * (k >= 60), k) for k in range(101) if k not in (40, 80)]
+    sent = [(ns, k - (k > 40)) for ns, k in sent]
+    taken = measure(sent)
+    assert taken.took_s == pytest.approx(0.55) and taken.missed_ticks == 11
+    assert taken.lost_s == pytest.approx(0.045)
+    assert math.isnan(measure([]).took_s)
