@@ -13,7 +13,7 @@ from arm_client import ArmClient
 from command_log import CommandLog
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointTolerance
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostics_log import DiagnosticsLog
 from rcl_interfaces.msg import Parameter
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
@@ -80,7 +80,6 @@ class BridgeClient:
         self.arm.hear("operating_state", "measured_js", "setpoint_js", "status")
         self.arm.hear("error", "warning")
         self._changed = threading.Condition()
-        self._diagnostics: dict[str, tuple[int, Any]] = {}
         # Made now and not when it is called: rclpy's own services lose the answer to a client
         # that they have only half found.
         parameters = f"{self._start}dvrk/set_parameters"
@@ -88,9 +87,8 @@ class BridgeClient:
         self.joint_states: list[int] = []
         self.feedback: list[Any] = []
         self.commands = CommandLog(node, self.arm.start, self.model, self._tell)
-        node.create_subscription(
-            DiagnosticArray, f"{self._start}diagnostics", self._hear_diagnostics, 10
-        )
+        topic = f"{self._start}diagnostics"
+        self._diagnostics = DiagnosticsLog(node, topic, arm, self._tell)
         # So many, because the node's thread may have no time for a while.
         node.create_subscription(JointState, f"{self.arm.start}joint_states", self._count, 1000)
         self._follow = ActionClient(
@@ -239,14 +237,7 @@ class BridgeClient:
         self, report: str, is_wanted: Callable[[Any, Mapping[str, str]], bool], what: str
     ) -> Any:
         since_ns = time.time_ns()
-
-        def is_said() -> Any:
-            sent_ns, status = self._diagnostics.get(report, (0, None))
-            if status is None or sent_ns < since_ns:
-                return None
-            return status if is_wanted(status, {v.key: v.value for v in status.values}) else None
-
-        return self.until(is_said, what)
+        return self.until(lambda: self._diagnostics.find(report, since_ns, is_wanted), what)
 
     def until(self, done: Callable[[], Any], what: str, every_s: float = 0.05) -> Any:
         """Wait until something holds of what was heard."""
@@ -266,14 +257,6 @@ class BridgeClient:
 
     def _count(self, message: Any) -> None:
         self.joint_states.append(stamp_to_ns(message.header.stamp))
-
-    def _hear_diagnostics(self, message: Any, info: Mapping[str, int]) -> None:
-        # By the middleware's time: the bridge's own may be simulated.
-        sent_ns = info["source_timestamp"]
-        for status in message.status:
-            if status.hardware_id == self._name:
-                self._diagnostics[status.name.partition(f": {self._name} ")[2]] = sent_ns, status
-        self._tell()
 
 
 def at(**joints: float) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,10 +152,22 @@ def test_enable_leads_out_of_fault_by_way_of_disable(client: BridgeClient) -> No
     client.reach(HOME)
 
 
+def freeze(rig: Any) -> None:
+    """Let the arm stand still, and wait until it does: a busy machine gets to that later."""
+    rig.simulator.freeze()
+    tasks = Path(f"/proc/{rig.simulator.pid}/task")
+
+    def is_still() -> bool:
+        states = [(task / "stat").read_text().rpartition(")")[2] for task in tasks.iterdir()]
+        return all(state.split()[0] == "T" for state in states)
+
+    rig.client.until(is_still, "the arm to stand still", every_s=0.005)
+
+
 def pause_frozen(rig: Any, client: BridgeClient) -> str:
     """Freeze the arm and ask for a pause before it counts as silent; gives what is said."""
     for _ in range(10):
-        rig.simulator.freeze()
+        freeze(rig)
         said = refusal(client, "pause")
         if "seconds since the last measured_js" not in said:
             break
@@ -179,7 +192,7 @@ def test_every_wait_on_the_arm_has_an_end(rig: Any, client: BridgeClient) -> Non
 
 def test_a_home_that_comes_to_nothing_has_an_end(rig: Any, client: BridgeClient) -> None:
     client.do("disable", "enable")
-    rig.simulator.freeze()
+    freeze(rig)
     try:
         assert "seconds since the last measured_js" in refusal(client, "home")
     finally:
