@@ -20,6 +20,7 @@ ARMS = {
     "PSM2": load_arm("PSM", "400093"),
     "ECM": load_arm("ECM"),
     "RVM1": load_arm("RVM1"),
+    "CYBER310": load_arm("CYBER310"),
 }
 SERVER = Process(
     "kinematics_server",

@@ -138,7 +138,15 @@ def test_all_branches_of_every_pose(client: KinematicsClient, name: str) -> None
     assert len(answer.violations) == len(q) == len(answer.position_error)
 
 
-@EVERY_ARM
+def test_a_policy_that_an_arm_does_not_have_is_refused(client: KinematicsClient) -> None:
+    cp, _ = poses("CYBER310")
+    policy = SolveIk.Request.POLICY_POSITION_FIRST
+    answer = client.ask("CYBER310", "solve_ik", cp=cp, policy=policy)
+    assert is_empty(answer)
+    assert "position_first is not offered for an arm of this kind" in answer.message
+
+
+@pytest.mark.parametrize("name", [name for name in ARMS if name != "CYBER310"])
 def test_position_first_gives_up_orientation_and_tells_how_much(
     client: KinematicsClient, name: str
 ) -> None:
