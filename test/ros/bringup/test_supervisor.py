@@ -125,7 +125,7 @@ def test_a_process_that_does_not_end_is_killed_within_five_seconds(script, heard
 
 def test_output_is_read_on_when_nobody_takes_it_any_more(script) -> None:
     # More than a pipe holds: whoever writes it would stand still if it were not read.
-    talking = script("talking", "#!{python}\nfor k in range(20_000):\n    print(k, 'x' * 50)\n")
+    talking = script("talking", "#!{python}\nfor k in range(3_000):\n    print(k, 'x' * 50)\n")
 
     def say(line: str) -> None:
         raise BrokenPipeError(line)
