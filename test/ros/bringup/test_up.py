@@ -105,7 +105,9 @@ def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:
 
 def test_the_arms_go_on_when_nobody_reads_what_is_printed(node) -> None:
     command = [sys.executable, "-m", UP, "servers:=false", "arm:=PSM3"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    # Buffered, as a user's is: what could not be written must not fail at the end, either.
+    environ = {**os.environ, "PYTHONUNBUFFERED": ""}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
     try:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("started")
