@@ -50,7 +50,9 @@ def run_checks(
         return run_command(pytest, root, runner.environ)
     by_file = ["--dist", "loadfile"]
     parallel = [*pytest, "-n", "auto", "--maxprocesses", "4", *by_file]
-    beside, alone = [*pytest, "-n", str(_WORKERS), *by_file], [*pytest, "--last-failed"]
+    # In their own order: files with few tests are the longest here, and would come last.
+    beside = [*pytest, "-n", str(_WORKERS), *by_file, "--no-loadscope-reorder"]
+    alone = [*pytest, "--last-failed"]
     passed = {
         "lint": runner.passes("lint", [*module, "ruff", "check", "."]),
         "format": runner.passes("format", [*module, "ruff", "format", "--check", "."]),

@@ -18,7 +18,8 @@ from dvrk_kinematics.ros.arm_selection import ArmSettings, base_frame, load_arms
 from dvrk_kinematics.ros.conversions import matrix_to_pose, pose_to_matrix, to_flat
 from dvrk_kinematics.ros.explaining import explain
 from dvrk_kinematics.ros.frame_listener import FrameListener
-from dvrk_kinematics.ros.kinematics_solving import solve_differential, solve_fk, solve_ik
+from dvrk_kinematics.ros.ik_solving import solve_ik
+from dvrk_kinematics.ros.kinematics_solving import solve_differential, solve_fk
 from dvrk_kinematics.ros.parameters import Parameters, parameter
 from dvrk_kinematics.ros.patient_answers import create_patient_service
 from dvrk_kinematics.ros.process import run_node

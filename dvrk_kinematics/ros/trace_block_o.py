@@ -26,13 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(remove_ros_args(told)[1:])
     rclpy.init(args=told)
     node = Node("trace_block_o")
+    client = BlockOClient(node, options.arm)
     try:
         with SpinningNode(node):
-            return _trace(BlockOClient(node, options.arm), options)
+            return _trace(client, options)
     except DvrkError as error:
         sys.stderr.write(f"trace_block_o: {error}\n")
         return 1
     finally:
+        client.close()
         node.destroy_node()
         rclpy.try_shutdown()
 

@@ -140,3 +140,21 @@ def test_no_clock_and_one_that_jumps_by_an_hour_harm_no_motion(make_rig: Any, no
         client.reach(HOME)
     finally:
         clock.end()
+
+
+def test_an_arm_whose_clock_jumps_by_an_hour_is_moved_on(make_rig: Any, node: Node) -> None:
+    """Its stamps are compared with each other only, never with a clock of ours."""
+    clock = JumpingClock(node)
+    try:
+        client: BridgeClient = make_rig("jumps", simulator={"use_sim_time": True}).client
+        client.get_ready()
+        client.reach(HOME)
+        for offset_ns, q in ((HOUR_NS, at(yaw=0.4)), (-HOUR_NS, HOME)):
+            before = client.commands.mark()
+            goal = client.go(q, 2.5)
+            client.wait_moving(0.2, before=before)
+            clock.offset_ns = offset_ns
+            response = goal.result(TIMEOUT_S)
+            assert response.status == SUCCEEDED, response
+    finally:
+        clock.end()

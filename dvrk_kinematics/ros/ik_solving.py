@@ -1,0 +1,141 @@
+"""Answers to SolveIk: batches, paths, every branch or the one of a name, no row left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from dvrk_kinematics_interfaces.srv import SolveIk
+from numpy.typing import NDArray
+
+from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult
+from dvrk_kinematics.ros.conversions import cp_to_matrices, cp_to_rows, flat_to_rows, to_flat
+
+__all__ = ["Resolve", "solve_ik"]
+
+Resolve = Callable[[Any], Array | None]
+"""From a header to T_base_frame, shape (4, 4); None for the base itself."""
+
+_POLICIES = {
+    SolveIk.Request.POLICY_EXACT: IkPolicy.EXACT,
+    SolveIk.Request.POLICY_POSITION_FIRST: IkPolicy.POSITION_FIRST,
+}
+
+
+def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
+    """Answer inverse kinematics.
+
+    Args:
+        arm: The arm.
+        resolve: Finds the frame of the poses.
+        request: A SolveIk.Request.
+        response: Written in place.
+
+    Raises:
+        InvalidInput: The arrays are no whole rows, or what is asked for does not go together.
+        UnknownName: The arm has no such branch.
+        FrameError: The frame cannot be used.
+    """
+    if request.policy not in _POLICIES:
+        raise InvalidInput("policy", f"must be one of {sorted(_POLICIES)}, is {request.policy}")
+    policy = _POLICIES[request.policy]
+    if request.branch and (request.all_branches or policy is not IkPolicy.EXACT):
+        raise InvalidInput("branch", "does not go together with all_branches or position_first")
+    T_base_frame = resolve(request.header)
+    T, _ = cp_to_matrices(cp_to_rows(request.cp))
+    if T_base_frame is not None:
+        T = T_base_frame @ T
+    seed = _read_seed(arm, request, len(T))
+    index: NDArray[Any] = np.arange(len(T))
+    if request.all_branches:
+        result, index = _all_branches(arm, T)
+    elif request.is_path or request.branch or len(T) == 1:
+        # What makes a batch quick is a burden to a single pose.
+        result, response.message = _solve_each(arm, T, seed, _Solving(request, policy))
+    else:
+        result = arm.inverse_batch(T, seed=seed, policy=policy)
+    response.joint_names, response.branch_names = list(arm.joint_names), list(arm.branch_names)
+    response.lower, response.upper = to_flat(arm.limits.lower), to_flat(arm.limits.upper)
+    response.jp = to_flat(result.q)
+    response.pose_index = to_flat(index, "I")
+    response.status = to_flat(result.status, "B")
+    response.violations = to_flat(result.violations, "I")
+    response.position_error = to_flat(result.position_error)
+    response.rotation_error = to_flat(result.rotation_error)
+
+
+class _Solving:
+    """How the poses of a request are solved, one by one."""
+
+    def __init__(self, request: Any, policy: IkPolicy) -> None:
+        self.is_path = bool(request.is_path)
+        self._branch = str(request.branch)
+        self._policy = policy
+
+    def solve(self, arm: Arm, pose: Array, seed: Array | None) -> IkResult:
+        """Solve one pose, shape (4, 4), near a seed, shape (n,)."""
+        if self._branch:
+            return arm.inverse_branch(pose, self._branch, seed)
+        return arm.inverse(pose, seed=seed, policy=self._policy)
+
+
+def _read_seed(arm: Arm, request: Any, poses: int) -> Array | None:
+    joints = len(arm.joint_names)
+    if not request.seed:
+        return None
+    rows = flat_to_rows(request.seed, joints, "seed")
+    if len(rows) == 1:
+        return np.asarray(rows[0])
+    if len(rows) != poses or request.is_path:
+        allowed = f"{joints} numbers" + ("" if request.is_path else f" or {poses} x {joints}")
+        raise InvalidInput("seed", f"{rows.size} numbers, must be none, {allowed}")
+    return rows
+
+
+def _solve_each(
+    arm: Arm, T: Array, seed: Array | None, solving: _Solving
+) -> tuple[BatchIkResult, str]:
+    """Solve pose by pose; gives also what is wrong with a single one.
+
+    On a path each solution is the seed of the next; a pose that is none does not break the row.
+    """
+    result = BatchIkResult.empty(len(T), len(arm.joint_names))
+    near = None if seed is None else np.broadcast_to(seed, result.q.shape)
+    last = None if near is None else near[0]
+    why_not = ""
+    for i, pose in enumerate(T):
+        if np.isfinite(pose).all():
+            start = last if solving.is_path or near is None else near[i]
+            solved = solving.solve(arm, pose, start)
+            _store(arm, result, i, solved)
+            why_not = solved.why_not
+            if solving.is_path and np.isfinite(solved.q).all():
+                last = solved.q
+    return result, why_not if len(T) == 1 else ""
+
+
+def _all_branches(arm: Arm, T: Array) -> tuple[BatchIkResult, NDArray[Any]]:
+    found = [
+        (i, solved)
+        for i, pose in enumerate(T)
+        for solved in (arm.inverse_all(pose) if np.isfinite(pose).all() else [None])
+    ]
+    result = BatchIkResult.empty(len(found), len(arm.joint_names))
+    for row, (_, solved) in enumerate(found):
+        if solved is not None:
+            _store(arm, result, row, solved)
+    return result, np.array([i for i, _ in found], dtype=np.uint32)
+
+
+def _store(arm: Arm, result: BatchIkResult, row: int, solved: IkResult) -> None:
+    result.q[row], result.status[row] = solved.q, solved.status
+    outside = {violation.joint for violation in solved.violations}
+    result.violations[row] = sum(
+        1 << i for i, name in enumerate(arm.joint_names) if name in outside
+    )
+    result.position_error[row] = solved.position_error
+    result.rotation_error[row] = solved.rotation_error
