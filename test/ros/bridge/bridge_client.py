@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from action_msgs.msg import GoalStatus
 from arm_client import ArmClient
 from command_log import CommandLog
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from control_msgs.msg import JointTolerance
 from diagnostics_log import DiagnosticsLog
+from joint_goals import SUCCEEDED, TIMEOUT_S, make_goal
 from rcl_interfaces.msg import Parameter
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
@@ -22,24 +21,14 @@ from rclpy.parameter import Parameter as TypedParameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.driver import Reason
 from dvrk_kinematics.models.files import model_name
 from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.calls import Goal, call, send_goal
-from dvrk_kinematics.ros.conversions import to_flat
-from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
+from dvrk_kinematics.ros.stamps import stamp_to_ns
 
-TIMEOUT_S = 40.0
-PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
-HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
-SUCCEEDED, CANCELED, ABORTED = (
-    GoalStatus.STATUS_SUCCEEDED,
-    GoalStatus.STATUS_CANCELED,
-    GoalStatus.STATUS_ABORTED,
-)
 PATIENT = {"max_age": 1.0, "max_gap": 1.0}
 """A busy machine must not look like an arm that fell silent, nor stop a motion."""
 
@@ -261,55 +250,3 @@ class BridgeClient:
 
     def _count(self, message: Any) -> None:
         self.joint_states.append(stamp_to_ns(message.header.stamp))
-
-
-def at(**joints: float) -> np.ndarray:
-    """Positions (rad, m) of a PSM that is homed, but for the joints given."""
-    return np.array([joints.get(name, q) for name, q in zip(PSM_JOINTS, HOME, strict=True)])
-
-
-def make_goal(
-    joints: Sequence[str],
-    times_s: Sequence[float],
-    q: Any,
-    qd: Any = None,
-    stamp_ns: int = 0,
-    path_tolerance: float = 0.0,
-    goal_tolerance: float = 0.0,
-    goal_time_s: float = 0.0,
-) -> Any:
-    """Make the goal of a trajectory.
-
-    Args:
-        joints: Names of its joints.
-        times_s: Time from start of every point.
-        q: Positions (rad, m) of every point.
-        qd: Velocities of every point.
-        stamp_ns: When to start; 0 for now.
-        path_tolerance: For all joints (rad, m).
-        goal_tolerance: For all joints (rad, m).
-        goal_time_s: How long after its end the goal may be reached.
-    """
-    goal = FollowJointTrajectory.Goal()
-    goal.trajectory.joint_names = list(joints)
-    write_stamp(goal.trajectory.header.stamp, stamp_ns)
-    for k, (seconds, position) in enumerate(zip(times_s, q, strict=True)):
-        point = JointTrajectoryPoint(positions=to_flat(np.asarray(position, float)))
-        if qd is not None:
-            point.velocities = to_flat(np.asarray(qd[k], float))
-        write_stamp(point.time_from_start, seconds_to_ns(seconds))
-        goal.trajectory.points.append(point)
-    for field, value in (("path_tolerance", path_tolerance), ("goal_tolerance", goal_tolerance)):
-        if value:
-            setattr(goal, field, [JointTolerance(name=n, position=value) for n in joints])
-    write_stamp(goal.goal_time_tolerance, seconds_to_ns(goal_time_s))
-    return goal
-
-
-def check_ended(response: Any, reason: Reason, code: ResultCode, status: int = ABORTED) -> str:
-    """Check that a result says why and how a trajectory ended; gives its text."""
-    text: str = response.result.error_string
-    assert text.startswith(reason.value), text
-    assert response.result.error_code == code, (response.result.error_code, text)
-    assert response.status == status, (response.status, text)
-    return text

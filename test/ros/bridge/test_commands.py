@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bridge_client import HOME, TIMEOUT_S, BridgeClient, at, check_ended
+from bridge_client import BridgeClient
+from joint_goals import HOME, TIMEOUT_S, at, check_ended
 
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.ros.bridge_commands import COMMANDS

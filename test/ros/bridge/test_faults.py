@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from bridge_client import HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at, check_ended
+from bridge_client import BridgeClient
+from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at, check_ended
 from std_msgs.msg import String
 
 from dvrk_kinematics.driver import HOLD_ALONE, STOPS, Reason, ResultCode, StopKind

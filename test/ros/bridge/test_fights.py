@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at, check_ended
+from bridge_client import BridgeClient
+from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at, check_ended
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState

@@ -7,18 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import (
-    HOME,
-    PSM_JOINTS,
-    SUCCEEDED,
-    TIMEOUT_S,
-    BridgeClient,
-    at,
-    check_ended,
-    make_goal,
-)
+from bridge_client import BridgeClient
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
+from joint_goals import HOME, PSM_JOINTS, SUCCEEDED, TIMEOUT_S, at, check_ended, make_goal
 
 from dvrk_kinematics.driver import Reason, ResultCode
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, BridgeClient, at
+from bridge_client import BridgeClient
+from joint_goals import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, at
 
 from dvrk_kinematics.driver import Reason
 from dvrk_kinematics.ros.calls import Goal

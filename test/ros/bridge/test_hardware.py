@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bridge_client import HOME, PATIENT, BridgeClient, bridge_of, check_ended
+from bridge_client import PATIENT, BridgeClient, bridge_of
+from joint_goals import HOME, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode

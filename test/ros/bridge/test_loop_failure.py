@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bridge_client import TIMEOUT_S, BridgeClient, at, check_ended
+from bridge_client import BridgeClient
+from joint_goals import TIMEOUT_S, at, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import (
+from bridge_client import BridgeClient
+from joint_goals import (
     CANCELED,
     HOME,
     PSM_JOINTS,
     SUCCEEDED,
     TIMEOUT_S,
-    BridgeClient,
     at,
     check_ended,
     make_goal,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import HOME, PSM_JOINTS, SUCCEEDED, TIMEOUT_S, BridgeClient, make_goal
+from bridge_client import BridgeClient
+from joint_goals import HOME, PSM_JOINTS, SUCCEEDED, TIMEOUT_S, make_goal
 
 from dvrk_kinematics.driver import Reason
 

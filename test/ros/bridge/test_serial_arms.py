@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridge_client import SUCCEEDED, TIMEOUT_S, BridgeClient, check_ended, make_goal
+from bridge_client import BridgeClient
+from joint_goals import SUCCEEDED, TIMEOUT_S, check_ended, make_goal
 
 from dvrk_kinematics.cli.weld_line import WeldTask, sample_weld
 from dvrk_kinematics.driver import Reason, ResultCode

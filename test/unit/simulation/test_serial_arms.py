@@ -92,7 +92,7 @@ def test_a_pose_that_five_joints_cannot_have_is_refused_with_the_part_that_is_mi
     errors = machine.texts("error", "servo_cp", T)
     assert errors == [
         "RVM1: unable to solve inverse kinematics (five joints keep the hand's axis in the "
-        "vertical plane through waist and tip; the axis asked for leaves it by 0.3000 rad)"
+        "vertical plane through waist and tip; the axis asked for leaves it by 0.3 rad)"
     ]
     np.testing.assert_array_equal(machine.arm.measured_js.position, before)
 
