@@ -117,7 +117,7 @@ def render(trips: RoundTrips, place_s: float) -> str:
 def render_traces(traces: Sequence[Trace]) -> str:
     """The table of traced figures in Markdown."""
     lines = [
-        "| test | planned, s | missed ticks | computed with what they cost, s | took, s | tries | "
+        "| test | planned, s | missed ticks | planned and missed ticks, s | took, s | tries | "
         "lag, s | contour, um | contour, urad | samples | goal | bridge |",
         "|" + "---|" * 12,
     ]

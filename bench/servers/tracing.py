@@ -19,8 +19,6 @@ __all__ = ["Trace", "get_ready", "plan_placed", "trace"]
 _WAIT_S = 60.0
 _TRIES = 3
 _POLL_S = 0.5
-_UNSURE = 0.1
-"""Part of the time lost in stalls to which that is known."""
 
 
 class Trace(NamedTuple):
@@ -56,17 +54,14 @@ class Trace(NamedTuple):
 
     @property
     def computed_s(self) -> float:
-        """What the motion should have taken: the planned time, and what missed ticks cost."""
-        return self.planned_s + self.lost_s
+        """What the motion may have taken: the planned time, and the ticks missed."""
+        return self.planned_s + self.missed_ticks * TICK_S
 
     @property
     def is_in_time(self) -> bool:
-        """Whether it took what was computed, to the ticks at its ends.
-
-        When a setpoint is sent is not quite when its tick began, so that the sum of many stalls is
-        not known better than to a part of it.
-        """
-        return abs(self.took_s - self.computed_s) <= 2.0 * TICK_S + _UNSURE * self.lost_s
+        """Whether it took neither less than planned nor more than missed ticks explain."""
+        ends_s = 2.0 * TICK_S
+        return self.planned_s - ends_s <= self.took_s <= self.computed_s + ends_s
 
 
 def get_ready(node: Node, arm: str) -> None:
