@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,25 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
         result, response.message = _solve_each(arm, T, seed, _Solving(request, policy))
     else:
         result = arm.inverse_batch(T, seed=seed, policy=policy)
-    response.joint_names, response.branch_names = list(arm.joint_names), list(arm.branch_names)
-    response.lower, response.upper = to_flat(arm.limits.lower), to_flat(arm.limits.upper)
+    response.joint_names, response.branch_names, response.lower, response.upper = _constants(arm)
     response.jp = to_flat(result.q)
     response.pose_index = to_flat(index, "I")
     response.status = to_flat(result.status, "B")
     response.violations = to_flat(result.violations, "I")
     response.position_error = to_flat(result.position_error)
     response.rotation_error = to_flat(result.rotation_error)
+
+
+@lru_cache
+def _constants(arm: Arm) -> tuple[list[str], list[str], Any, Any]:
+    """What every answer for an arm says alike; made once: a single pose is quickly solved."""
+    limits = arm.limits
+    return (
+        list(arm.joint_names),
+        list(arm.branch_names),
+        to_flat(limits.lower),
+        to_flat(limits.upper),
+    )
 
 
 class _Solving:
@@ -104,17 +116,14 @@ def _solve_each(
     On a path each solution is the seed of the next; a pose that is none does not break the row.
     """
     result = BatchIkResult.empty(len(T), len(arm.joint_names))
-    near = None if seed is None else np.broadcast_to(seed, result.q.shape)
-    last = None if near is None else near[0]
-    why_not = ""
+    near, why_not = seed, ""
     for i, pose in enumerate(T):
         if np.isfinite(pose).all():
-            start = last if solving.is_path or near is None else near[i]
-            solved = solving.solve(arm, pose, start)
+            solved = solving.solve(arm, pose, near if near is None or near.ndim == 1 else near[i])
             _store(arm, result, i, solved)
             why_not = solved.why_not
             if solving.is_path and np.isfinite(solved.q).all():
-                last = solved.q
+                near = solved.q
     return result, why_not if len(T) == 1 else ""
 
 
