@@ -90,7 +90,7 @@ def measure(case: Case, seconds: float) -> Row:
     file = OUTPUT / "bare.npy"
     log: list[str] = []
     with (
-        processes([["bench.system.bare", "--rate", str(case.system.rate), "--ticks", str(file)]]),
+        processes([["bench.loop.bare", "--rate", str(case.system.rate), "--ticks", str(file)]]),
         Supervisor(make_processes(case.system), log.append) as running,
     ):
         rclpy.init()

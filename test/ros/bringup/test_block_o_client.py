@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
 import pytest
-import rclpy
 from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.context import Context
 from rclpy.node import Node
@@ -50,14 +49,6 @@ class EndlessFigure:
         feedback = TraceBlockO.Feedback()
         feedback.plan.duration = 0.1
         self._server.feed_back(goal_id, feedback)
-
-
-@pytest.fixture
-def context() -> Iterator[Context]:
-    made = Context()
-    rclpy.init(context=made)
-    yield made
-    rclpy.try_shutdown(context=made)
 
 
 @pytest.fixture
