@@ -1,4 +1,4 @@
-"""Goals that wait for their stamp: they start then, or are forgotten when the arm is taken away."""
+"""Goals that wait for their stamp: they start then, or are forgotten if the arm is taken away."""
 
 from __future__ import annotations
 
