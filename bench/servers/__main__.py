@@ -34,11 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--batches", type=int, default=30, help="round trips of a batch")
     parser.add_argument("--scale", type=float, default=0.1, help="of the figure that is traced")
     parser.add_argument("--presets", nargs="*", default=list(PRESETS), help="of the paper")
+    parser.add_argument(
+        "--turning", type=float, default=1.0, help="times the paper's turning speed"
+    )
     options = parser.parse_args(arguments)
     OUTPUT.mkdir(parents=True, exist_ok=True)
     use_own_domain()
     trips = _in_node(measure_services, options.calls, options.batches)
-    place_s, traces = _in_node(measure_motions, options.scale, options.presets)
+    place_s, traces = _in_node(measure_motions, options.scale, options.presets, options.turning)
     print(f"\n{describe_machine()}\n\n{render(trips, place_s)}\n\n{render_traces(traces)}")
     figures = {
         "round_trips": trips._asdict() | {"ratio": trips.ratio},
@@ -70,7 +73,9 @@ def measure_services(node: Node, calls: int, batches: int) -> RoundTrips:
         return measure_round_trips(node, calls, batches)
 
 
-def measure_motions(node: Node, scale: float, presets: Sequence[str]) -> tuple[float, list[Trace]]:
+def measure_motions(
+    node: Node, scale: float, presets: Sequence[str], turning: float
+) -> tuple[float, list[Trace]]:
     """A simulated arm with its bridge and the trajectory server."""
     parts = [
         ["dvrk_kinematics.ros.arm_simulator"],
@@ -85,7 +90,7 @@ def measure_motions(node: Node, scale: float, presets: Sequence[str]) -> tuple[f
         traces = []
         for preset in presets:
             print(f"test ({preset}) ...", file=sys.stderr, flush=True)
-            traces.append(trace(node, ARM, scale, preset))
+            traces.append(trace(node, ARM, scale, preset, turning))
         return place_s, traces
 
 

@@ -86,8 +86,8 @@ def plan_placed(node: Node, arm: str, scale: float) -> tuple[float, Any]:
     return time.perf_counter() - started, result
 
 
-def trace(node: Node, arm: str, scale: float, preset: str) -> Trace:
-    """Trace a Block-O with the speeds of a preset."""
+def trace(node: Node, arm: str, scale: float, preset: str, turning: float) -> Trace:
+    """Trace a Block-O with the speeds of a preset, turning so many times as fast."""
     client = ActionClient(node, TraceBlockO, f"trajectory/{arm}/trace_block_o")
     speeds = PRESETS[preset]
     goal = TraceBlockO.Goal(
@@ -95,8 +95,8 @@ def trace(node: Node, arm: str, scale: float, preset: str) -> Trace:
         place=True,
         speed=speeds.speed,
         acceleration=speeds.acceleration,
-        angular_speed=speeds.angular_speed,
-        angular_acceleration=speeds.angular_acceleration,
+        angular_speed=turning * speeds.angular_speed,
+        angular_acceleration=turning * speeds.angular_acceleration,
     )
     times = SetpointTimes(node, arm)
     result, tries = _send(client, goal, times), 1

@@ -16,8 +16,8 @@ def test_servers_benchmark_reports_answers_and_a_traced_figure(
 ) -> None:
     bench.OUTPUT = tmp_path_factory.mktemp("bench")
     # A small figure, and quickly: what takes its time is turning at the corners.
-    arguments = ["--calls", "20", "--batches", "2", "--scale", "0.02", "--presets", "d"]
-    assert bench.main(arguments) == 0
+    arguments = "--calls 20 --batches 2 --scale 0.02 --presets d --turning 4"
+    assert bench.main(arguments.split()) == 0
     figures = json.loads((bench.OUTPUT / "figures.json").read_text())
     trips = figures["round_trips"]
     assert 0.0 < trips["empty_p10"] <= trips["empty_p50"]
