@@ -57,8 +57,7 @@ def test_the_connection_says_who_and_how_fresh(client: BridgeClient) -> None:
 def test_the_control_loop_says_how_steady_it_is(client: BridgeClient) -> None:
     values = _values(client.wait_diagnosed("control loop", rate_hz="200"))
     assert int(values["ticks"]) > 100 and int(values["missed_ticks"]) >= 0
-    # On a busy machine a long period is followed by a short one.
-    assert 0.0005 < float(values["period_p50_s"]) <= float(values["period_p99_s"])
+    assert 0.004 < float(values["period_p50_s"]) <= float(values["period_p99_s"])
     assert float(values["period_p99_s"]) <= float(values["period_max_s"])
 
 
