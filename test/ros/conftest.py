@@ -15,6 +15,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
+from bench.domain import claim_domain
 from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.spinning import SpinningNode
 
@@ -27,11 +28,11 @@ from running_process import RunningProcess  # noqa: E402
 
 @pytest.fixture(scope="session", autouse=True)
 def own_domain() -> Iterator[None]:
-    """Keep this run apart from others: on this machine only, in a domain by process id."""
+    """Keep this run apart from others: on this machine only, in a domain that nobody else uses."""
     before = {
         name: os.environ.get(name) for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE")
     }
-    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 99)
+    os.environ["ROS_DOMAIN_ID"] = str(claim_domain())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     yield
     for name, value in before.items():

@@ -14,6 +14,7 @@ HASHES = {
     "control_msgs/msg/JointComponentTolerance": "739ea7566931944d33830fa10f1bf5e7a7fbdc3172bce7a7eaac642bd6e3ffa4",
     "control_msgs/msg/JointJog": "ba249455a20f70168a1acb7bf43b776b72ff1f7eb5fc4cfea443f749e963c6e7",
     "control_msgs/msg/JointTolerance": "c254f9cece0f3b733017b6990fd46d1326e25242d6b8844398c97d9a88e7d648",
+    "control_msgs/msg/SpeedScalingFactor": "0c240f349f2b74e33e8741f83e0f196ddeb6585923663876ed3c1f51f0566037",
     "crtk_msgs/msg/CartesianImpedance": "9b4e8adf1c59d8045d9bab6c639f8851ec89024ff8bc744fb5b3965143dde7d0",
     "crtk_msgs/msg/CartesianImpedanceHalfPlaneGains": "ab886080cad5164b93d0fb8de83181067f78df6fe72e7d5e0bf15028c7984560",
     "crtk_msgs/msg/CartesianServo": "0acfd530851bb1e631c6f590b6c51d151e2d1af0b34ee0665ac4322f054c7427",
