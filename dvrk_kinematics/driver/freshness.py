@@ -2,6 +2,9 @@
 
 Age is measured from arrival, on our monotonic clock. Stamps are on the clock of another machine,
 which may be off or jump: they are compared with each other and with 0, never with our clock.
+
+A dVRK may publish one datum several times. Each time it computes the stamp anew from two readings
+of its clock, so that these stamps differ by microseconds, in either direction.
 """
 
 from __future__ import annotations
@@ -9,7 +12,10 @@ from __future__ import annotations
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason
 
-__all__ = ["Freshness", "StreamWatch"]
+__all__ = ["SAME_DATUM_NS", "Freshness", "StreamWatch"]
+
+SAME_DATUM_NS = 1_000_000
+"""Stamps that differ by no more than this (ns) may be of one datum."""
 
 
 class StreamWatch:
@@ -17,69 +23,88 @@ class StreamWatch:
 
     Args:
         name: Name of the topic, for findings.
-        max_age_ns: Oldest that its newest message may be (ns).
     """
 
-    def __init__(self, name: str, max_age_ns: int) -> None:
-        self._name = name
-        self._max_age_ns = max_age_ns
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.news_arrival_ns: int | None = None
+        """When news arrived last (monotonic); None if none did."""
         self._arrival_ns: int | None = None
-        self._stamp_ns: int | None = None
-        self._increases = True
+        self._news_stamp_ns: int | None = None
+        self._fault: Finding | None = None
 
-    def observe(self, arrival_ns: int | None, stamp_ns: int, now_ns: int) -> Finding | None:
+    def observe(self, arrival_ns: int | None, stamp_ns: int) -> Finding | None:
         """Take the newest message into account.
 
         Args:
             arrival_ns: When it arrived (monotonic), None if none did.
             stamp_ns: Its stamp (the arm's clock).
-            now_ns: Time now (monotonic).
 
         Returns:
-            Why the topic cannot be trusted now, None if it can.
+            Why the topic cannot be trusted, None if it can; its age is another matter.
         """
-        if arrival_ns is None:
-            return Finding(Reason.STALE_STATE, f"no {self._name} has arrived")
-        if arrival_ns != self._arrival_ns:
-            self._increases = self._stamp_ns is None or stamp_ns > self._stamp_ns
-            self._arrival_ns, self._stamp_ns = arrival_ns, stamp_ns
-        age_ns = now_ns - arrival_ns
-        if age_ns > self._max_age_ns:
-            return Finding(
-                Reason.STALE_STATE,
-                f"seconds since the last {self._name}",
-                value=age_ns * 1e-9,
-                limit=self._max_age_ns * 1e-9,
-            )
+        if arrival_ns is None or arrival_ns == self._arrival_ns:
+            return self._fault
+        self._arrival_ns = arrival_ns
+        self._fault = None
         if stamp_ns == 0:
-            return Finding(Reason.STAMP_ZERO, self._name)
-        if not self._increases:
-            return Finding(Reason.STAMP_NOT_INCREASING, self._name)
-        return None
+            self._fault = Finding(Reason.STAMP_ZERO, self.name)
+            return self._fault
+        newest = self._news_stamp_ns
+        if newest is not None and abs(stamp_ns - newest) <= SAME_DATUM_NS:
+            return None
+        if newest is not None and stamp_ns < newest:
+            self._fault = Finding(
+                Reason.STAMP_WENT_BACK,
+                f"{self.name} (s)",
+                value=(newest - stamp_ns) * 1e-9,
+                limit=SAME_DATUM_NS * 1e-9,
+            )
+        self._news_stamp_ns, self.news_arrival_ns = stamp_ns, arrival_ns
+        return self._fault
 
 
 class Freshness:
     """Watches measured_js and setpoint_js.
 
     Args:
-        max_age_ns: Oldest that either may be (ns).
+        max_age_ns: Oldest that the news of either may be (ns).
     """
 
     def __init__(self, max_age_ns: int) -> None:
-        self._measured = StreamWatch("measured_js", max_age_ns)
-        self._setpoint = StreamWatch("setpoint_js", max_age_ns)
+        self._max_age_ns = max_age_ns
+        self._measured = StreamWatch("measured_js")
+        self._setpoint = StreamWatch("setpoint_js")
 
-    def observe(self, state: ArmState, now_ns: int) -> Finding | None:
+    def observe(self, state: ArmState) -> Finding | None:
         """Take a state into account; to be called once a tick.
 
         Returns:
-            Why the state cannot be trusted now, None if it can.
+            Why its stamps cannot be trusted, None if they can.
         """
         # Both are always told, so that neither misses a message.
-        measured = self._measured.observe(
-            state.measured_arrival_ns, state.measured_stamp_ns, now_ns
-        )
-        setpoint = self._setpoint.observe(
-            state.setpoint_arrival_ns, state.setpoint_stamp_ns, now_ns
-        )
+        measured = self._measured.observe(state.measured_arrival_ns, state.measured_stamp_ns)
+        setpoint = self._setpoint.observe(state.setpoint_arrival_ns, state.setpoint_stamp_ns)
         return measured or setpoint
+
+    def age_s(self, now_ns: int) -> float:
+        """Time since the older of the last news (s); infinite before both have come."""
+        return self._find_oldest(now_ns)[0] * 1e-9
+
+    def find_stale(self, now_ns: int) -> Finding | None:
+        """Find the topic that had no news for too long."""
+        age_ns, stream = self._find_oldest(now_ns)
+        if age_ns <= self._max_age_ns:
+            return None
+        if stream.news_arrival_ns is None:
+            return Finding(Reason.STALE_STATE, f"no {stream.name} has arrived")
+        detail = f"seconds since the last news of {stream.name}"
+        limit = self._max_age_ns * 1e-9
+        return Finding(Reason.STALE_STATE, detail, value=age_ns * 1e-9, limit=limit)
+
+    def _find_oldest(self, now_ns: int) -> tuple[float, StreamWatch]:
+        ages = [
+            (float("inf") if s.news_arrival_ns is None else float(now_ns - s.news_arrival_ns), s)
+            for s in (self._measured, self._setpoint)
+        ]
+        return max(ages, key=lambda entry: entry[0])

@@ -6,7 +6,7 @@
     if guard.find_start_obstacle() is None:
         guard.begin(is_cartesian=False)
     ...
-    stopped = guard.find_stop() or guard.send(setpoint)
+    stopped = guard.find_stop() or guard.send(setpoint)       # an old state slows, see age_s
     guard.stop(stopped)                            # freeze or silence, by its reason
 """
 
@@ -51,12 +51,13 @@ class Guard:
         self._setpoints = SetpointWatch(
             self._names, settings.echo_tolerance, round(settings.echo_s * 1e9)
         )
-        self._now_ns = 0
+        self._now_ns = self._observed_ns = 0
         self._obstacle: Finding | None = Finding(Reason.STALE_STATE, "nothing was read yet")
-        self._last_obstacle = self._obstacle
+        self._last_obstacle = Finding(Reason.NOT_READY_LONG_ENOUGH, "nothing was read yet")
         self._ready_since_ns: int | None = None
         self._last: Array | None = None
         self._last_ns = 0
+        self._has_sent = False
         self._is_cartesian = False
 
     @property
@@ -78,6 +79,11 @@ class Guard:
         return self.state.setpoint_q
 
     @property
+    def age_s(self) -> float:
+        """Time since the arm's last news (s); infinite before the first."""
+        return self._freshness.age_s(self._now_ns)
+
+    @property
     def now_ns(self) -> int:
         """When the arm was read last (ns, monotonic)."""
         return self._now_ns
@@ -89,10 +95,11 @@ class Guard:
             now_ns: Time now (ns), on the monotonic clock of the arrivals.
         """
         before, state = self.state, self._port.read()
-        self.state, self._now_ns = state, now_ns
+        self.state, self._now_ns, self._observed_ns = state, now_ns, self._now_ns
         self._obstacle = self._find_obstacle(before, state)
-        if self._obstacle is not None:
-            self._ready_since_ns, self._last_obstacle = None, self._obstacle
+        obstacle = self._obstacle or self._freshness.find_stale(now_ns)
+        if obstacle is not None:
+            self._ready_since_ns, self._last_obstacle = None, obstacle
         elif self._ready_since_ns is None:
             self._ready_since_ns = now_ns
         return state
@@ -100,7 +107,7 @@ class Guard:
     def _find_obstacle(self, before: ArmState | None, state: ArmState) -> Finding | None:
         # What must be told of every message comes first; the order of the answers is another:
         # an arm that is not ours gets no message at all, so that is what counts most.
-        stale = self._freshness.observe(state, self._now_ns)
+        stamps = self._freshness.observe(state)
         strange = find_untrustworthy(state, self._names, self.settings.tool)
         foreign = None
         if strange is None or strange.reason is Reason.WRONG_TOOL:
@@ -110,15 +117,28 @@ class Guard:
         found = find_not_ours(state)
         if found is None and before is not None and state.interruptions != before.interruptions:
             found = Finding(Reason.BUSY, "for a moment, between two ticks")
-        found = found or foreign or stale or strange
+        found = found or foreign or stamps or strange
         if found is None and before is not None and state.errors != before.errors:
             found = Finding(Reason.ARM_ERROR, state.last_error)
         return found
 
+    @property
+    def is_late(self) -> bool:
+        """Whether nothing keeps a motion from starting but that the arm was late a moment ago."""
+        if self._obstacle is not None or self.age_s > self.settings.patience_s:
+            return False
+        return not self.is_ready and self._last_obstacle.reason is Reason.STALE_STATE
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the arm has said for long enough, and until now, that it is ready."""
+        return self._ready_ns() * 1e-9 >= self.settings.ready_s
+
     def find_start_obstacle(self) -> Finding | None:
         """Find why no motion may start now; None if one may."""
-        if self._obstacle is not None:
-            return self._obstacle
+        found = self._obstacle or self._freshness.find_stale(self._now_ns)
+        if found is not None:
+            return found
         ready_s = self._ready_ns() * 1e-9
         if ready_s < self.settings.ready_s:
             detail = f"seconds since: {self._last_obstacle}"
@@ -148,11 +168,15 @@ class Guard:
         """
         self._is_cartesian = is_cartesian
         if self._last is None:
+            self._has_sent = False
             self._last, self._last_ns = frozen(self.setpoint), self._now_ns
             self._setpoints.begin(self._last, self._now_ns)
 
     def find_stop(self) -> Finding | None:
-        """Find why the motion must stop, in what the arm said last."""
+        """Find why the motion must stop at once, in what the arm said last.
+
+        That it said so long ago is not looked at here: whoever plays slows down for that.
+        """
         return self._obstacle or self._find_lag()
 
     def send(self, setpoint: Sample) -> Finding | None:
@@ -166,7 +190,8 @@ class Guard:
         """
         if self._last is None or self.state is None:
             return Finding(Reason.NOT_READY_LONG_ENOUGH, "no motion was begun")
-        elapsed_s = (self._now_ns - self._last_ns) * 1e-9
+        # A pause in which nothing was sent does not allow a larger step.
+        elapsed_s = (self._now_ns - max(self._last_ns, self._observed_ns)) * 1e-9
         found = (
             self._obstacle
             or find_bad_setpoint(
@@ -179,7 +204,7 @@ class Guard:
         q = frozen(setpoint.q)
         self._port.servo_jp(q, frozen(setpoint.qd if self.settings.feed_forward else 0.0 * q))
         self._setpoints.sent(q, self._now_ns)
-        self._last, self._last_ns = q, self._now_ns
+        self._last, self._last_ns, self._has_sent = q, self._now_ns, True
         return None
 
     def send_jaw(self, setpoint: float, last: float, elapsed_s: float) -> Finding | None:
@@ -201,6 +226,11 @@ class Guard:
     def hold(self) -> None:
         """Tell an arm that rests, or that somebody else moves, to stay where it is."""
         self._port.hold()
+        self._setpoints.held(self._now_ns)
+
+    def hear_hold(self) -> None:
+        """Take into account that somebody else has told the arm to hold."""
+        self._setpoints.held(self._now_ns)
 
     def stop(self, finding: Finding) -> None:
         """Stop at once, in the way that the reason asks for: freeze or silence.
@@ -208,10 +238,11 @@ class Guard:
         A path stop is played by the player; where one is asked for here, there is no path left,
         and a freeze is what remains.
         """
-        if self._last is not None and finding.stop_kind is not StopKind.SILENCE:
+        # What was never set in motion is left alone.
+        if self._last is not None and self._has_sent and finding.stop_kind is not StopKind.SILENCE:
             if finding.reason not in HOLD_ALONE:
                 self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
-            self._port.hold()
+            self.hold()
         self._ready_since_ns, self._last_obstacle = None, finding
         self.end()
 

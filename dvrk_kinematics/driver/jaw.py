@@ -10,7 +10,7 @@ import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.path import Path, PathClock
+from dvrk_kinematics.driver.path import Commanded, Path, PathClock
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.motion.motion_limits import MotionLimits
 from dvrk_kinematics.motion.spline import Sample, Spline
@@ -128,13 +128,14 @@ class JawPlayer:
             return refused
         if reading.position is None or reading.setpoint is None:
             return Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
-        start = self._commanded(reading.setpoint)
+        commanded = self._commanded(reading.setpoint)
         end = Sample(np.array([position]), np.zeros(1))
         # One that takes a period at least is always there, also for a jaw that stays.
-        join = cast(Spline, make_join(start, end, self._settings.period_s, self._limits))
+        join = cast(Spline, make_join(commanded.sample, end, self._settings.period_s, self._limits))
         if self._active is not None:
             self._finish(Finding(Reason.REPLACED))
-        clock = PathClock(Path(join), self._limits.acceleration, 2.0 * self._settings.period_s)
+        max_step_s = 2.0 * self._settings.period_s
+        clock = PathClock(Path(join), self._limits.acceleration, max_step_s, commanded)
         self._active = _Active(goal_id, position, clock)
         self._ticked_ns = self._guard.now_ns
         return None
@@ -156,7 +157,6 @@ class JawPlayer:
             self._finish(finding)
         elif active.why_stopping is None:
             active.why_stopping = finding
-            active.clock.is_stopping = True
 
     def tick(self, now_ns: int) -> None:
         """Send the next setpoint if a goal is being played; after the arm was read."""
@@ -167,7 +167,7 @@ class JawPlayer:
         if found is None:
             elapsed_s = (now_ns - self._ticked_ns) * 1e-9
             last = float(active.clock.sample().q[0])
-            setpoint = active.clock.advance(elapsed_s)
+            setpoint = active.clock.advance(elapsed_s, 1.0 if active.why_stopping is None else 0.0)
             found = self._guard.send_jaw(float(setpoint.q[0]), last, elapsed_s)
         self._ticked_ns = now_ns
         if found is not None:
@@ -195,10 +195,10 @@ class JawPlayer:
             return Finding(Reason.GOAL_POSITION_LIMIT, "rad", name, position, bound)
         return None
 
-    def _commanded(self, setpoint: float) -> Sample:
+    def _commanded(self, setpoint: float) -> Commanded:
         if self._active is not None:
-            return self._active.clock.sample()
-        return Sample(np.array([setpoint]), np.zeros(1))
+            return self._active.clock.commanded
+        return Commanded(Sample(np.array([setpoint]), np.zeros(1)))
 
     def _judge(self, active: _Active, now_ns: int) -> None:
         """At the end of the motion: reached, stalled on something, or still on its way."""

@@ -25,6 +25,7 @@ from dvrk_kinematics.driver.jog_motion import JogMotion
 from dvrk_kinematics.driver.jog_session import OWN_ENDS, JogSession
 from dvrk_kinematics.driver.jog_tip import TipWalk, find_unwalkable
 from dvrk_kinematics.driver.jog_walk import JointWalk, Walk
+from dvrk_kinematics.driver.path import Step
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.settings import PlayerSettings
 from dvrk_kinematics.kinematics.arm import Arm
@@ -58,6 +59,7 @@ class Jog:
         self._must_release = False
         self._heard_ns: int | None = None
         self._advanced_ns = 0
+        self._last_step: Step | None = None
 
     @property
     def is_active(self) -> bool:
@@ -76,6 +78,11 @@ class Jog:
             return self._session.motion.sample
         q = self._guard.setpoint
         return Sample(q, np.zeros_like(q))
+
+    @property
+    def last_step(self) -> Step | None:
+        """How it moved until its last setpoint; None if it has sent none."""
+        return self._last_step
 
     @property
     def slowed_by(self) -> Finding | None:
@@ -154,7 +161,7 @@ class Jog:
         self._must_release = True
         return self._end(self._session.why_stopping or Finding(Reason.REPLACED))
 
-    def tick(self, now_ns: int) -> Finding | None:
+    def tick(self, now_ns: int, scale: float = 1.0) -> Finding | None:
         """Command the next setpoint; the guard has read the arm.
 
         Returns:
@@ -172,9 +179,12 @@ class Jog:
         step_s = min(elapsed_s, self._max_step_s)
         is_going = session.why_stopping is None
         wanted = session.wanted if is_going else np.zeros_like(session.wanted)
-        found = self._guard.send(session.motion.step(wanted, step_s))
+        before = session.motion.sample
+        sample = session.motion.step(wanted, step_s)
+        found = self._guard.send(sample)
         if found is not None:
             return self.stop(found)
+        self._last_step = Step((sample.q - before.q) / elapsed_s, sample.qd, elapsed_s)
         if session.why_stopping is None or not session.motion.is_at_rest:
             return None
         self._guard.end()

@@ -1,20 +1,51 @@
-"""What is played: the joining motion, then the goal's own; and how to stop along it."""
+"""What is played: the joining motion, then the goal's own; and how fast."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK
 from dvrk_kinematics.motion.spline import Sample, Spline
 
-__all__ = ["Path", "PathClock"]
+__all__ = ["Commanded", "Path", "PathClock", "Step"]
 
 _HALVINGS = 12
-"""How finely the rate of a stopping clock is chosen: 1/4096 of what it was."""
+"""How finely the rate is chosen: 1/4096 of its change."""
 
 _ROUNDING = 1e-9
+"""Differences of velocities (rad/s, m/s) that are none."""
+
+
+class Step(NamedTuple):
+    """How joints moved from one tick to the next.
+
+    Attributes:
+        velocity: Mean velocity between the two positions (rad/s, m/s), shape (n,).
+        told: Velocity at its end, as it was told (rad/s, m/s), shape (n,).
+        elapsed_s: Time between them (s).
+    """
+
+    velocity: Array
+    told: Array
+    elapsed_s: float
+
+
+class Commanded(NamedTuple):
+    """What is commanded now, for another path to go on from.
+
+    Attributes:
+        sample: Positions, and the velocity that the motion has at its full speed.
+        rate: Part of its full speed at which it is played; 0 at rest.
+        before: How it came here; None from rest.
+    """
+
+    sample: Sample
+    rate: float = 0.0
+    before: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +81,41 @@ class Path:
 
 
 class PathClock:
-    """The time along a path: it runs with the real one, or slower, never faster.
+    """The time along a path: it runs at a rate from 0 to 1 of the real one, never faster.
+
+    Between two ticks the rate is constant. It changes from tick to tick only as far as the
+    accelerations allow, and these are asked of the positions themselves: of how the mean velocity
+    between two of them differs from the one before. An unchanged rate is always possible, because
+    the path keeps to the accelerations at its full speed.
 
     Args:
         path: The path.
-        acceleration: Accelerations (rad/s^2, m/s^2) that stopping may use, shape (n,).
-        max_step_s: Most that one tick may advance it (s).
+        acceleration: Accelerations (rad/s^2, m/s^2) that a change of the rate may use, shape (n,).
+        max_step_s: Most that a tick should advance it (s). After a late tick it advances by more
+            only where the accelerations ask for that: a stall makes the motion late, not fast.
+        commanded: What was commanded before, from which the path goes on; None from rest.
     """
 
-    def __init__(self, path: Path, acceleration: Array, max_step_s: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        acceleration: Array,
+        max_step_s: float,
+        commanded: Commanded | None = None,
+    ) -> None:
         self.path = path
         self.time_s = 0.0
-        self.rate = 1.0
-        self.is_stopping = False
-        self._acceleration = acceleration
+        # Paths may exceed the accelerations by as much.
+        self._allowed = acceleration * (1.0 + RELATIVE_SLACK)
         self._max_step_s = max_step_s
+        q, qd = path.sample(0.0)
+        at_rest = Step(np.zeros_like(q), np.zeros_like(q), 0.5 * max_step_s)
+        rate, before = (0.0, None) if commanded is None else commanded[1:]
+        self._before = before or at_rest
+        self._q = q
+        # A path that begins faster than the arm moves is entered as if from a pause.
+        is_smooth = bool((np.abs(rate * qd - self._before.told) <= _ROUNDING).all())
+        self.rate = rate if is_smooth else 0.0
 
     @property
     def is_at_end(self) -> bool:
@@ -73,20 +124,31 @@ class PathClock:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing moves any more."""
+        """Whether nothing moves any more, at the end or in a pause."""
         return self.rate == 0.0 or self.is_at_end
 
-    def advance(self, elapsed_s: float) -> Sample:
+    @property
+    def commanded(self) -> Commanded:
+        """What another path goes on from: at the same rate, or from rest after a pause."""
+        q, qd = self.path.sample(self.time_s)
+        if self.rate == 0.0:
+            return Commanded(Sample(q, np.zeros_like(qd)))
+        return Commanded(Sample(q, qd), self.rate, self._before)
+
+    def advance(self, elapsed_s: float, scale: float = 1.0) -> Sample:
         """Advance by the time that went by, and give what to command.
 
         Args:
-            elapsed_s: Real time since the last tick (s). A stall makes the motion late, not fast.
+            elapsed_s: Real time since the last tick (s).
+            scale: Rate to come to as soon as the accelerations allow, 0 to 1.
         """
-        step = min(max(elapsed_s, 0.0), self._max_step_s)
-        if self.is_stopping:
-            self._slow_down(step)
-        else:
-            self.time_s += step
+        if elapsed_s > 0.0:
+            wanted = min(scale, self._max_step_s / elapsed_s)
+            if wanted != self.rate:
+                self.rate = self._find_rate(wanted, elapsed_s)
+            self.time_s += self.rate * elapsed_s
+            q, qd = self.sample()
+            self._before, self._q = Step((q - self._q) / elapsed_s, qd, elapsed_s), q
         return self.sample()
 
     def sample(self) -> Sample:
@@ -94,27 +156,26 @@ class PathClock:
         q, qd = self.path.sample(self.time_s)
         return Sample(q, qd * self.rate)
 
-    def _slow_down(self, step: float) -> None:
-        """Lower the rate as far as the accelerations allow.
+    def _find_rate(self, wanted: float, elapsed_s: float) -> float:
+        """The rate nearest to the wanted one that can be reached in this step."""
+        if self._can_go_to(wanted, elapsed_s):
+            return wanted
+        possible, impossible = self.rate, wanted
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (possible + impossible)
+            if self._can_go_to(middle, elapsed_s):
+                possible = middle
+            else:
+                impossible = middle
+        return possible
 
-        A path inside the limits can always be followed at an unchanged rate, so that this is the
-        bound from which the search goes down.
-        """
-        if self.rate == 0.0 or step == 0.0:
-            return
-        before = self.sample().qd
-        allowed = self._acceleration * step + _ROUNDING
-
-        def can_go_to(rate: float) -> bool:
-            qd = self.path.sample(self.time_s + 0.5 * (self.rate + rate) * step).qd * rate
-            return bool((np.abs(qd - before) <= allowed).all())
-
-        low, high = 0.0, self.rate
-        if can_go_to(low):
-            high = low
-        else:
-            for _ in range(_HALVINGS):
-                middle = 0.5 * (low + high)
-                low, high = (low, middle) if can_go_to(middle) else (middle, high)
-        self.time_s += 0.5 * (self.rate + high) * step
-        self.rate = high
+    def _can_go_to(self, rate: float, elapsed_s: float) -> bool:
+        q, qd = self.path.sample(self.time_s + rate * elapsed_s)
+        before = self._before
+        change = np.abs((q - self._q) / elapsed_s - before.velocity)
+        told = np.abs(rate * qd - before.told)
+        between_s = 0.5 * (elapsed_s + before.elapsed_s)
+        return bool(
+            (change <= self._allowed * between_s + _ROUNDING).all()
+            and (told <= self._allowed * elapsed_s + _ROUNDING).all()
+        )

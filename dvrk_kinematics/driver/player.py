@@ -19,12 +19,13 @@ from dvrk_kinematics.driver.goal_checks import find_not_arrived, find_off_path
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.jog import Jog
 from dvrk_kinematics.driver.jog_command import JogCommand
-from dvrk_kinematics.driver.path import PathClock
+from dvrk_kinematics.driver.path import Commanded, PathClock
 from dvrk_kinematics.driver.playing import PlayingGoal
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.result import Feedback, GoalResult, make_result
 from dvrk_kinematics.driver.settings import PlayerSettings
+from dvrk_kinematics.driver.speed_scaling import SpeedScaling
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["Player"]
@@ -37,6 +38,10 @@ class Player:
         guard: The exit to the arm.
         settings: How to play.
         jog: What moves the arm by hand while no goal is played; None to have none.
+
+    Attributes:
+        scaling: How fast to play.
+        last_stop: Why a motion ended last, and None before.
     """
 
     def __init__(self, guard: Guard, settings: PlayerSettings, jog: Jog | None = None) -> None:
@@ -47,6 +52,7 @@ class Player:
         self._waiting: tuple[PreparedGoal, int] | None = None
         self._results: list[GoalResult] = []
         self._advanced_ns = 0
+        self.scaling = SpeedScaling(guard.settings, settings.max_gap_s)
         self.last_stop: Finding | None = None
 
     @property
@@ -65,6 +71,11 @@ class Player:
         q = self._guard.setpoint
         return Sample(q, np.zeros_like(q))
 
+    @property
+    def speed(self) -> float:
+        """Part of its planned speed at which a motion is played now; at rest, that it may have."""
+        return self.scaling.factor if self._active is None else self._active.clock.rate
+
     def feedback(self) -> Feedback | None:
         """Where the goal that is being played is; None if there is none."""
         active, state = self._active, self._guard.state
@@ -72,7 +83,7 @@ class Player:
             return None
         clock = active.clock
         goal_id = active.prepared.goal.goal_id
-        return Feedback(goal_id, clock.time_s, clock.sample(), state.measured_q)
+        return Feedback(goal_id, clock.time_s, clock.sample(), state.measured_q, clock.rate)
 
     def take_results(self) -> list[GoalResult]:
         """Give the goals that ended since the last call."""
@@ -83,7 +94,7 @@ class Player:
         """Accept a goal: now, or to start when its stamp says.
 
         A goal that starts replaces the one that is being played, or a jog, without a jump. A goal
-        that is refused changes nothing.
+        that is refused changes nothing. While the arm is late, a goal waits on its first point.
 
         Args:
             prepared: The goal.
@@ -96,7 +107,7 @@ class Player:
         if isinstance(wait_s, Finding):
             return wait_s
         obstacle = self._guard.find_start_obstacle()
-        if obstacle is not None:
+        if obstacle is not None and not self._guard.is_late:
             return obstacle
         if wait_s == 0.0:
             refused = self._start(prepared)
@@ -147,7 +158,6 @@ class Player:
         elif active.why_stopping is None:
             # The first reason is the one to tell; a goal at its end has nothing left to stop.
             active.why_stopping = finding
-            active.clock.is_stopping = True
 
     def tick(self, now_ns: int) -> None:
         """Read the arm, and command the next setpoint of a goal or a jog.
@@ -158,25 +168,31 @@ class Player:
         state = self._guard.observe(now_ns)
         self._watch_waiting()
         self._start_waiting(now_ns)
-        active = self._active
-        if active is None:
-            if self._jog is not None:
-                self.last_stop = self._jog.tick(now_ns) or self.last_stop
-            return
-        found = self._guard.find_stop()
-        if found is not None:
+        jog = self._jog
+        is_moving = self._active is not None or (jog is not None and jog.is_active)
+        impatient = self.scaling.observe(
+            self._guard.age_s, self._guard.is_ready, now_ns, is_moving
+        )
+        found = self._guard.find_stop() or impatient
+        if is_moving and found is not None:
             self.stop(found)
-            return
+        if self._active is not None:
+            self._play(self._active, state, now_ns)
+        elif jog is not None:
+            self.last_stop = jog.tick(now_ns, self.scaling.factor) or self.last_stop
+
+    def _play(self, active: PlayingGoal, state: ArmState, now_ns: int) -> None:
+        """Command the next setpoint of a goal."""
         elapsed_s = (now_ns - self._advanced_ns) * 1e-9
-        if elapsed_s > self._settings.max_gap_s and not active.clock.is_at_rest:
-            limit = self._settings.max_gap_s
-            self.stop(Finding(Reason.GAP, "s between ticks", value=elapsed_s, limit=limit))
         self._advanced_ns = now_ns
-        setpoint = active.clock.advance(elapsed_s)
-        found = self._guard.send(setpoint)
-        if found is not None:
-            self.stop(found)
-            return
+        was_at_rest = active.clock.rate == 0.0
+        scale = self.scaling.factor if active.why_stopping is None else 0.0
+        setpoint = active.clock.advance(elapsed_s, scale)
+        if not (was_at_rest and active.clock.is_at_rest and self.scaling.is_overdue):
+            found = self._guard.send(setpoint)
+            if found is not None:
+                self.stop(found)
+                return
         self._judge(active, setpoint, state)
 
     def _watch_waiting(self) -> None:
@@ -191,28 +207,34 @@ class Player:
             return
         prepared = self._waiting[0]
         self._waiting = None
-        refused = self._guard.find_start_obstacle() or self._start(prepared)
+        refused = None if self._guard.is_late else self._guard.find_start_obstacle()
+        refused = refused or self._start(prepared)
         if refused is not None:
             self._results.append(make_result(prepared.goal.goal_id, refused, 0.0))
             self.last_stop = refused
 
     def _start(self, prepared: PreparedGoal) -> Finding | None:
-        guard = self._guard
-        path = make_path(prepared, self.commanded, guard.settings, self._settings)
+        guard, jog, active = self._guard, self._jog, self._active
+        commanded = Commanded(self.commanded) if active is None else active.clock.commanded
+        if active is None and jog is not None and jog.is_active:
+            commanded = commanded._replace(rate=1.0, before=jog.last_step)
+        path = make_path(prepared, commanded.sample, guard.settings, self._settings)
         if isinstance(path, Finding):
             return path
-        jog = self._jog
-        if self._active is not None:
-            self._finish(self._active.why_stopping or Finding(Reason.REPLACED), is_at_rest=False)
+        if active is not None:
+            self._finish(active.why_stopping or Finding(Reason.REPLACED), is_at_rest=False)
         elif jog is not None and jog.is_active:
             self._advanced_ns = jog.advanced_ns
             self.last_stop = jog.hand_over()
         else:
             self._advanced_ns = guard.now_ns
+        if guard.is_late and active is None:
+            self.scaling.wait(guard.now_ns)
         guard.begin(prepared.goal.is_cartesian)
         max_step_s = 2.0 * self._settings.period_s
-        clock = PathClock(path, guard.settings.limits.acceleration, max_step_s)
-        self._active = PlayingGoal(prepared, clock, self._advanced_ns)
+        clock = PathClock(path, guard.settings.limits.acceleration, max_step_s, commanded)
+        slow_downs = self.scaling.slow_downs
+        self._active = PlayingGoal(prepared, clock, self._advanced_ns, slow_downs=slow_downs)
         return None
 
     def _drop_waiting(self, finding: Finding) -> None:
@@ -224,14 +246,17 @@ class Player:
     def _judge(self, active: PlayingGoal, setpoint: Sample, state: ArmState) -> None:
         """Compare with the tolerances, and end what has come to its end."""
         tolerances, names = active.prepared.tolerances, self._guard.settings.limits.names
-        if not active.clock.is_at_rest:
-            if active.why_stopping is None:
-                found = find_off_path(tolerances, setpoint, state, names)
-                if found is not None:
-                    self.stop(found)
-            return
         if active.why_stopping is not None:
-            self._finish(active.why_stopping)
+            if active.clock.is_at_rest:
+                self._finish(active.why_stopping)
+            return
+        if self.scaling.is_overdue:
+            # What the arm said last is no measure of where it is now.
+            return
+        if not active.clock.is_at_end:
+            found = find_off_path(tolerances, setpoint, state, names)
+            if found is not None:
+                self.stop(found)
             return
         if active.ended_ns is None:
             active.ended_ns = self._advanced_ns
@@ -248,7 +273,8 @@ class Player:
         active = self._active
         if active is None:
             return
-        self._results.append(active.make_result(finding, self._advanced_ns))
+        slow_downs = self.scaling.slow_downs
+        self._results.append(active.make_result(finding, self._advanced_ns, slow_downs))
         self.last_stop = finding
         self._active = None
         if is_at_rest:

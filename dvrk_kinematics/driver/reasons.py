@@ -84,7 +84,7 @@ class Reason(Enum):
     # What the arm says cannot be trusted, or it does not follow.
     STALE_STATE = "state is stale"
     STAMP_ZERO = "state has no stamp"
-    STAMP_NOT_INCREASING = "stamps of the state do not increase"
+    STAMP_WENT_BACK = "stamps of the state went back"
     NOT_FINITE_STATE = "state holds NaN or infinity"
     WRONG_JOINTS = "the arm reports other joints"
     WRONG_TOOL = "the arm reports another tool"
@@ -122,7 +122,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.SINGULARITY_AHEAD: StopKind.PATH_STOP,
         Reason.STALE_STATE: StopKind.FREEZE,
         Reason.STAMP_ZERO: StopKind.FREEZE,
-        Reason.STAMP_NOT_INCREASING: StopKind.FREEZE,
+        Reason.STAMP_WENT_BACK: StopKind.FREEZE,
         Reason.NOT_FINITE_STATE: StopKind.FREEZE,
         Reason.WRONG_JOINTS: StopKind.FREEZE,
         Reason.WRONG_TOOL: StopKind.FREEZE,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dvrk_kinematics.driver.reasons import Finding, Reason, ResultCode
+from dvrk_kinematics.driver.slow_downs import describe_slow_downs
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.spline import Sample
 
@@ -33,13 +34,16 @@ class GoalResult:
         status: How it ended.
         finding: Why, with data.
         lateness_s: How much later than asked for it came to its end, or where it was stopped (s):
-            joining that took longer, ticks that came late, corners that were rounded.
+            joining that took longer, ticks that came late, corners that were rounded, a lower
+            speed.
+        slow_downs: How many times lateness of the arm or of the loop slowed it down.
     """
 
     goal_id: Hashable
     status: GoalStatus
     finding: Finding
     lateness_s: float
+    slow_downs: int = 0
 
     @property
     def error_code(self) -> ResultCode:
@@ -48,14 +52,17 @@ class GoalResult:
 
     @property
     def error_string(self) -> str:
-        """The action's text: the reason with its data, and the lateness."""
-        return f"{self.finding}; {self.lateness_s * 1e3:.1f} ms late"
+        """The text of the result: why, how late, and how often it was slowed down."""
+        text = f"{self.finding}; {self.lateness_s * 1e3:.1f} ms late"
+        return text if not self.slow_downs else f"{text}; {describe_slow_downs(self.slow_downs)}"
 
 
-def make_result(goal_id: Hashable, finding: Finding, lateness_s: float) -> GoalResult:
+def make_result(
+    goal_id: Hashable, finding: Finding, lateness_s: float, slow_downs: int = 0
+) -> GoalResult:
     """Make the result that a finding leads to."""
     status = _STATUS.get(finding.reason, GoalStatus.ABORTED)
-    return GoalResult(goal_id, status, finding, lateness_s)
+    return GoalResult(goal_id, status, finding, lateness_s, slow_downs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +74,11 @@ class Feedback:
         time_s: Time along the path (s).
         desired: What is commanded.
         measured_q: Where the joints are (rad, m), shape (n,).
+        speed: Part of its planned speed at which it is played now, 0 to 1.
     """
 
     goal_id: Hashable
     time_s: float
     desired: Sample
     measured_q: Array
+    speed: float

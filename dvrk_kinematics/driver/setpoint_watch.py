@@ -9,17 +9,21 @@ from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["SetpointWatch"]
 
+_FALL_BACK = 4
+"""How many of the last setpoints an arm may fall back to when it is told to hold."""
+
 
 class SetpointWatch:
     """Compares reported setpoints with those that were sent.
 
     The arm does not interpolate: what it reports is exactly one of the setpoints that it got, some
-    time ago and in their order. At rest it is the one at which the rest began.
+    time ago and in their order. At rest it is the one at which the rest began. Only a ``hold``
+    makes it fall back: to the setpoint of its last cycle, which is one of the last few.
 
     Args:
         names: The joints.
         tolerance: Largest difference (rad, m) between what was sent and what is reported.
-        memory_ns: How long a setpoint may take to be reported (ns).
+        memory_ns: How long a setpoint may take to be reported (ns), by an arm that reports.
     """
 
     def __init__(self, names: tuple[str, ...], tolerance: float, memory_ns: int) -> None:
@@ -27,6 +31,8 @@ class SetpointWatch:
         self._tolerance = tolerance
         self._memory_ns = memory_ns
         self._sent: deque[tuple[int, list[float]]] = deque()
+        self._latest: deque[list[float]] = deque(maxlen=_FALL_BACK)
+        self._held_ns: int | None = None
         self._rest: list[float] | None = None
         self._reported: list[float] | None = None
         self._arrival_ns: int | None = None
@@ -45,8 +51,15 @@ class SetpointWatch:
     def sent(self, q: Array, now_ns: int) -> None:
         """Remember a setpoint that was sent."""
         self._sent.append((now_ns, q.tolist()))
-        while len(self._sent) > 1 and now_ns - self._sent[0][0] > self._memory_ns:
+        self._latest.append(self._sent[-1][1])
+        # What a silent arm could not report yet is remembered until it speaks again.
+        heard_ns = now_ns if self._arrival_ns is None else self._arrival_ns
+        while len(self._sent) > 1 and heard_ns - self._sent[0][0] > self._memory_ns:
             self._sent.popleft()
+
+    def held(self, now_ns: int) -> None:
+        """Remember that the arm was told to hold, by us or by somebody else."""
+        self._held_ns = now_ns
 
     def end(self) -> None:
         """End a motion of ours: the last setpoint stays."""
@@ -63,10 +76,11 @@ class SetpointWatch:
         """
         if arrival_ns is None or arrival_ns == self._arrival_ns:
             return None
+        silent_ns = 0 if self._arrival_ns is None else arrival_ns - self._arrival_ns
         self._arrival_ns = arrival_ns
         reported: list[float] = setpoint.tolist()
         before, self._reported = self._reported, reported
-        if self._is_echo(reported, now_ns):
+        if self._is_echo(reported, now_ns - silent_ns) or self._is_fall_back(reported, now_ns):
             return None
         newest = self._rest or (self._sent[-1][1] if self._sent else None)
         if newest is None:
@@ -89,11 +103,25 @@ class SetpointWatch:
         detail = f"the arm reports {reported[j]:.6g}, sent was {newest[j]:.6g}"
         return Finding(reason, detail, self._names[j])
 
+    def _is_fall_back(self, reported: list[float], now_ns: int) -> bool:
+        """Whether the arm has fallen back to one of the last setpoints because it was held."""
+        if self._held_ns is None or now_ns - self._held_ns > self._memory_ns:
+            return False
+        if not any(self._is_same(reported, q) for q in self._latest):
+            return False
+        if self._rest is not None:
+            self._rest = reported
+        return True
+
     def _is_echo(self, reported: list[float], now_ns: int) -> bool:
         """Whether a setpoint was sent, not too long ago and not before what was reported last.
 
         An arm reports in the order in which it was told. One that is homed, say, may come by
         where we had sent it, but the other way round.
+
+        Args:
+            reported: What the arm reports (rad, m).
+            now_ns: Since when the arm could have reported (monotonic).
         """
         for place, (sent_ns, q) in enumerate(self._sent):
             is_newest = self._rest is None and place == len(self._sent) - 1

@@ -26,9 +26,11 @@ class GuardSettings:
         tool: Part number, or name, of the model's instrument; empty for an arm without.
         cannula: The cannula rule, None to have none.
         jaw: Limits of the jaw, None for an arm without.
-        max_age_s: Oldest that the arm's state may be (s).
-        ready_s: How long the arm must be ready without a break before a start (s). The real arm
-            says so for a few ms before its homing motion.
+        max_age_s: Oldest that the arm's state may be (s). An older one slows a motion down to
+            rest, and lets none begin.
+        patience_s: How long a motion that lateness has stopped waits before it ends (s).
+        ready_s: How long the arm must be ready without a break before a motion begins, or goes on
+            (s). The real arm says so for a few ms before its homing motion.
         step_fraction: Part of the PID tolerance that one setpoint may step.
         tracking_fraction: Part of the PID tolerance that the tracking error may reach.
         echo_tolerance: Largest difference (rad, m) of a setpoint as sent and as reported.
@@ -43,6 +45,7 @@ class GuardSettings:
     cannula: CannulaRule | None = None
     jaw: MotionLimits | None = None
     max_age_s: float = 0.05
+    patience_s: float = 2.0
     ready_s: float = 0.1
     step_fraction: float = 0.5
     tracking_fraction: float = 0.5
@@ -71,7 +74,8 @@ class PlayerSettings:
         stopped_velocity: Largest measured speed (rad/s, m/s) at the end of a goal, where a goal
             tolerance is set; 0 is unchecked.
         period_s: Period of the ticks (s).
-        max_gap_s: Longest time between two ticks of a motion (s); a longer one ends it.
+        max_gap_s: Longest time between two ticks of a motion (s). A longer one slows it down to
+            rest.
         max_points: Most points that a goal may have.
     """
 

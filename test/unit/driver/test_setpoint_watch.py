@@ -90,3 +90,43 @@ def test_a_place_that_is_left_and_come_back_to_by_others_is_theirs() -> None:
     assert [watched.report(q) for q in (0.0, 0.1, 0.1)] == [None] * 3
     foreign = Reason.FOREIGN_SETPOINT
     assert [watched.report(q) for q in (0.2, 0.1, 0.1)] == [foreign, foreign, None]
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_a_hold_lets_the_arm_fall_back_to_one_of_the_last_setpoints(back: int) -> None:
+    """The arm's own hold takes the setpoint of its last cycle: that is nobody else's."""
+    watched = Watched()
+    watched.begin(0.0)
+    path = [0.01 * k for k in range(50)]
+    for q in path:
+        watched.send(q)
+        assert watched.report(q) is None
+    watched.watch.held(watched.now_ns)
+    watched.watch.end()
+    fallen = path[-1 - back]
+    assert {watched.report(fallen) for _ in range(500)} == {None}
+    assert watched.watch.rest == (fallen,)
+    assert watched.report(0.1) is Reason.FOREIGN_SETPOINT
+
+
+def test_without_a_hold_the_same_fall_is_somebody_elses() -> None:
+    watched = Watched()
+    watched.begin(0.0)
+    for k in range(50):
+        watched.send(0.01 * k)
+        assert watched.report(0.01 * k) is None
+    watched.watch.end()
+    assert watched.report(0.48) is Reason.FOREIGN_SETPOINT
+
+
+def test_what_a_silent_arm_could_not_report_is_still_ours() -> None:
+    """Longer than the memory without a word, and then a setpoint from the time of the silence."""
+    watched = Watched()
+    watched.begin(0.0)
+    for k in range(20):
+        watched.send(0.01 * k)
+        assert watched.report(0.01 * k) is None
+    for k in range(20, 40):
+        watched.send(0.01 * k)
+    watched.now_ns += MEMORY_NS + MEMORY_NS // 2
+    assert watched.report(0.3) is None

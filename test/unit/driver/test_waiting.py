@@ -43,10 +43,12 @@ def test_a_goal_that_waits_outlives_a_state_that_is_late_for_a_moment(rig) -> No
     assert rig.results[0].finding.reason is Reason.REACHED
 
 
-def test_a_goal_that_is_refused_when_its_time_comes_is_told(rig) -> None:
+def test_a_goal_whose_arm_is_silent_when_its_time_comes_ends_after_the_patience(rig) -> None:
     assert rig.play(0.5, q=FAR, stamp_ns=rig.wall_ns + 100_000_000) is None
     rig.arm.is_reporting = False
     rig.ticks(40)
+    assert not rig.results
+    rig.ticks(420)
     (result,) = rig.results
     assert result.finding.reason is Reason.STALE_STATE
     assert rig.player.last_stop is result.finding and not rig.arm.order

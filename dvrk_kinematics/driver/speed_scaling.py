@@ -1,0 +1,125 @@
+"""How fast motions are played: as the user wishes, and slower while anything is late.
+
+Lateness is what a state's age, or a gap between two ticks, is of its limit. From half of the limit
+on the speed goes down, and at the limit it is 0: the motion then rests on its path. It goes on when
+all has been in time for a while, and ends when that does not happen within the patience.
+"""
+
+from __future__ import annotations
+
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.settings import GuardSettings
+
+__all__ = ["SpeedScaling"]
+
+_SLOW_FROM = 0.5
+"""Lateness at which slowing down begins."""
+
+
+class SpeedScaling:
+    """The factor from 0 to 1 by which motions are slowed.
+
+    Args:
+        settings: Oldest state, patience, and how long all must be in time before it goes on.
+        max_gap_s: Longest time between two ticks of a motion (s).
+
+    Attributes:
+        wish: What the user asks for, 0 to 1.
+        slow_downs: How many times lateness has slowed a motion so far.
+    """
+
+    def __init__(self, settings: GuardSettings, max_gap_s: float) -> None:
+        self.wish = 1.0
+        self.slow_downs = 0
+        self._settings = settings
+        self._max_gap_s = max_gap_s
+        self._ticked_ns: int | None = None
+        self._forget()
+
+    @property
+    def factor(self) -> float:
+        """The factor to come to as soon as the accelerations allow."""
+        return min(self.wish, self._allowed)
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether something is later than allowed, or was a moment ago: nothing shall move."""
+        return self._overdue_since_ns is not None
+
+    def wait(self, now_ns: int) -> None:
+        """Let a motion that begins now wait until all has been in time for a while."""
+        self._overdue_since_ns, self._in_time_since_ns = now_ns, None
+        self._allowed = 0.0
+
+    def observe(
+        self, age_s: float, is_ready: bool, now_ns: int, is_moving: bool
+    ) -> Finding | None:
+        """Take a tick into account.
+
+        Args:
+            age_s: Age of the arm's state (s).
+            is_ready: Whether the arm has been ready, and has said so, for long enough.
+            now_ns: Time now (monotonic).
+            is_moving: Whether there is a motion that lateness can slow.
+
+        Returns:
+            Why the motion must end, None while there is patience.
+        """
+        gap_s = 0.0 if self._ticked_ns is None else (now_ns - self._ticked_ns) * 1e-9
+        self._ticked_ns = now_ns
+        if not is_moving:
+            self._forget()
+            return None
+        latest = max(
+            (age_s / self._settings.max_age_s, age_s, Reason.STALE_STATE),
+            (gap_s / self._max_gap_s, gap_s, Reason.GAP),
+            key=lambda entry: entry[0],
+        )
+        self._judge(*latest, is_ready, now_ns)
+        self._count(now_ns)
+        return self._find_impatience(now_ns)
+
+    def _forget(self) -> None:
+        self._allowed = 1.0
+        self._is_slowed = False
+        self._full_since_ns: int | None = None
+        self._in_time_since_ns: int | None = None
+        self._overdue_since_ns: int | None = None
+        self._why: Finding | None = None
+
+    def _judge(
+        self, lateness: float, late_s: float, reason: Reason, is_ready: bool, now_ns: int
+    ) -> None:
+        if lateness > 1.0:
+            self._in_time_since_ns = None
+            if self._overdue_since_ns is None:
+                self._overdue_since_ns = now_ns - round(min(late_s, 1e6) * 1e9)
+            what = "s between ticks" if reason is Reason.GAP else "s since the arm's last news"
+            limit = self._max_gap_s if reason is Reason.GAP else self._settings.max_age_s
+            self._why = Finding(reason, what, value=late_s, limit=limit)
+        elif self._in_time_since_ns is None:
+            self._in_time_since_ns = now_ns
+        if is_ready and self._has_lasted(self._in_time_since_ns, now_ns):
+            self._overdue_since_ns = None
+        allowed = min(max((1.0 - lateness) / (1.0 - _SLOW_FROM), 0.0), 1.0)
+        self._allowed = 0.0 if self.is_overdue else allowed
+
+    def _has_lasted(self, since_ns: int | None, now_ns: int) -> bool:
+        return since_ns is not None and (now_ns - since_ns) * 1e-9 >= self._settings.ready_s
+
+    def _count(self, now_ns: int) -> None:
+        """Count a slow-down once, however often the lateness comes and goes within it."""
+        if self._allowed < 1.0:
+            self.slow_downs += not self._is_slowed
+            self._is_slowed, self._full_since_ns = True, None
+            return
+        if self._full_since_ns is None:
+            self._full_since_ns = now_ns
+        if self._has_lasted(self._full_since_ns, now_ns):
+            self._is_slowed = False
+
+    def _find_impatience(self, now_ns: int) -> Finding | None:
+        since_ns = self._overdue_since_ns
+        if since_ns is None or (now_ns - since_ns) * 1e-9 <= self._settings.patience_s:
+            return None
+        return self._why or Finding(Reason.STALE_STATE, "in time, but not for long enough")
