@@ -1,8 +1,8 @@
 """How fast motions are played: as the user wishes, and slower while anything is late.
 
 Lateness is what a state's age, or a gap between two ticks, is of its limit. From half of the limit
-on the speed goes down, and at the limit it is 0: the motion then rests on its path. It goes on when
-all has been in time for a while, and ends when that does not happen within the patience.
+on the speed goes down, and at the limit it is 0: the motion then rests on its path. It goes on
+when all has been in time for a while, and ends when that does not happen within the patience.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What counts as news, and for how long none may come: the rule, and the real software's stamps."""
+"""What counts as news, and for how long none may come: the rule, and recorded stamps."""
 
 from __future__ import annotations
 
