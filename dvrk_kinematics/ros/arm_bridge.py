@@ -10,12 +10,10 @@ import gc
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 
 from dvrk_kinematics.driver import Finding, Reason
 from dvrk_kinematics.errors import InvalidInput
@@ -146,18 +144,10 @@ class ArmBridge:
 
 
 def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
-    """Refuse it with a real arm, at the start and later."""
-    if settings.hardware == SIMULATED:
-        return
-    reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
-    if node.get_parameter("use_sim_time").value:
+    """Refuse it with a real arm; while a node runs it cannot be changed anyway."""
+    if settings.hardware != SIMULATED and node.get_parameter("use_sim_time").value:
+        reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
         raise InvalidInput("use_sim_time", reason)
-
-    def judge(changes: Sequence[Parameter[Any]]) -> SetParametersResult:
-        is_wrong = any(change.name == "use_sim_time" and change.value for change in changes)
-        return SetParametersResult(successful=not is_wrong, reason=reason if is_wrong else "")
-
-    node.add_on_set_parameters_callback(judge)
 
 
 def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:
