@@ -26,6 +26,7 @@ from dvrk_kinematics.ros.bridge_frames_watch import FramesWatch
 from dvrk_kinematics.ros.bridge_output import StateOutput
 from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
 from dvrk_kinematics.ros.bridge_reports import BridgeReports
+from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
@@ -82,6 +83,7 @@ class ArmBridge:
                 lambda: self.loop,
                 OtherPublishers(node, _our_topics(settings, has_jaw=arm.jaw is not None)),
                 FramesWatch(node, self._output.frames) if settings.publish_tf else None,
+                dropped_by(node),
             )
             Diagnostics(node, settings.arm, reports)
         self._failed: BaseException | None = None
