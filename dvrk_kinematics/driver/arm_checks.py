@@ -33,12 +33,17 @@ def find_untrustworthy(state: ArmState, names: tuple[str, ...], tool: str) -> Fi
         tool: Part number or name of the model's instrument; empty for an arm without.
     """
     shape = (len(names),)
-    shapes = (state.measured_q.shape, state.setpoint_q.shape)
-    if state.joint_names != names or shapes != (shape, shape):
+    if state.joint_names != names:
         return Finding(Reason.WRONG_JOINTS, f"{list(state.joint_names)}, not {list(names)}")
     velocity = state.measured_qd
-    if velocity is not None and velocity.shape != shape:
-        return Finding(Reason.WRONG_JOINTS, f"{velocity.shape} velocities")
+    for what, given in (
+        ("positions in measured_js", state.measured_q),
+        ("positions in setpoint_js", state.setpoint_q),
+        ("velocities in measured_js", velocity),
+    ):
+        if given is not None and given.shape != shape:
+            text = f"{len(given)} {what} for {len(names)} joints"
+            return Finding(Reason.WRONG_JOINTS, text)
     for field, values in (("measured_js", state.measured_q), ("setpoint_js", state.setpoint_q)):
         if not np.isfinite(values).all():
             return Finding(

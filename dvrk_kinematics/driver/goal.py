@@ -40,6 +40,10 @@ _EXCESSES = {
 }
 
 
+_LARGEST = 1e30
+"""Numbers beyond this (rad, m, per s, per s^2) are refused before anything is computed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     """What a client asks for.
@@ -90,7 +94,7 @@ def prepare_goal(
         The goal ready to be played, or why it is refused.
     """
     knots, limits = goal.knots, guard_settings.limits
-    bad = find_bad_knots(knots, limits.names, settings.max_points)
+    bad = find_bad_knots(knots, limits.names, settings.max_points) or _find_beyond(knots, limits)
     if bad is not None:
         return bad
     tolerances = resolve(goal.tolerances, settings.tolerances)
@@ -108,6 +112,27 @@ def prepare_goal(
     if found is not None:
         return found
     return PreparedGoal(goal, motion, tolerances, float(knots.times_s[-1]))
+
+
+def _find_beyond(knots: Knots, limits: MotionLimits) -> Finding | None:
+    """Find a number that is far outside all limits, and would overflow where it is computed with.
+
+    What comes out of that is NaN, which tells nobody what was wrong.
+    """
+    position = np.maximum(np.abs(limits.position.lower), np.abs(limits.position.upper))
+    for quantity, values, allowed in (
+        (Quantity.POSITION, knots.position, position),
+        (Quantity.VELOCITY, knots.velocity, limits.velocity),
+        (Quantity.ACCELERATION, knots.acceleration, limits.acceleration),
+    ):
+        if values is None:
+            continue
+        beyond = np.argwhere(np.abs(values) > _LARGEST)
+        if len(beyond):
+            k, j = beyond[0].tolist()
+            value, bound = float(values[k, j]), float(allowed[j])
+            return Finding(_EXCESSES[quantity], f"point {k}", limits.names[j], value, bound)
+    return None
 
 
 def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:

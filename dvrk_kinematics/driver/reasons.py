@@ -86,7 +86,7 @@ class Reason(Enum):
     STAMP_ZERO = "state has no stamp"
     STAMP_WENT_BACK = "stamps of the state went back"
     NOT_FINITE_STATE = "state holds NaN or infinity"
-    WRONG_JOINTS = "the arm reports other joints"
+    WRONG_JOINTS = "the arm reports other joints, or not as many values"
     WRONG_TOOL = "the arm reports another tool"
     TRACKING_ERROR = "tracking error"
     ARM_BEHIND = "the arm does not take its setpoints"

@@ -121,14 +121,20 @@ class Figure:
         return _tool_poses(np.concatenate(points), along)
 
 
+_SCALES = (1e-6, 1e6)
+
+
 def check_scale(scale: float) -> float:
     """Refuse a size that is none.
 
     Raises:
-        InvalidInput: The scale is not positive and finite.
+        InvalidInput: The scale is not positive and finite, or nothing can be computed with it.
     """
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidInput("scale", f"must be positive and finite, is {scale}")
+    smallest, largest = _SCALES
+    if not smallest <= scale <= largest:
+        raise InvalidInput("scale", f"must be from {smallest:g} to {largest:g}, is {scale:g}")
     return float(scale)
 
 

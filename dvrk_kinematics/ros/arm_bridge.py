@@ -10,12 +10,10 @@ import gc
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 
 from dvrk_kinematics.driver import Finding, Reason
 from dvrk_kinematics.errors import InvalidInput
@@ -28,6 +26,7 @@ from dvrk_kinematics.ros.bridge_frames_watch import FramesWatch
 from dvrk_kinematics.ros.bridge_output import StateOutput
 from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
 from dvrk_kinematics.ros.bridge_reports import BridgeReports
+from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
@@ -84,6 +83,7 @@ class ArmBridge:
                 lambda: self.loop,
                 OtherPublishers(node, _our_topics(settings, has_jaw=arm.jaw is not None)),
                 FramesWatch(node, self._output.frames) if settings.publish_tf else None,
+                dropped_by(node),
             )
             Diagnostics(node, settings.arm, reports)
         self._failed: BaseException | None = None
@@ -146,18 +146,10 @@ class ArmBridge:
 
 
 def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
-    """Refuse it with a real arm, at the start and later."""
-    if settings.hardware == SIMULATED:
-        return
-    reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
-    if node.get_parameter("use_sim_time").value:
+    """Refuse it with a real arm; while a node runs it cannot be changed anyway."""
+    if settings.hardware != SIMULATED and node.get_parameter("use_sim_time").value:
+        reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
         raise InvalidInput("use_sim_time", reason)
-
-    def judge(changes: Sequence[Parameter[Any]]) -> SetParametersResult:
-        is_wrong = any(change.name == "use_sim_time" and change.value for change in changes)
-        return SetParametersResult(successful=not is_wrong, reason=reason if is_wrong else "")
-
-    node.add_on_set_parameters_callback(judge)
 
 
 def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:

@@ -41,6 +41,10 @@ _START_ROOM_S = 0.5
 ended, and to send what comes next."""
 
 
+_REST_S = 10.0
+"""How long after a goal the arm is still heard, for the next one."""
+
+
 class _Phase(Enum):
     IDLE = "idle"
     PLANNING = "planning"
@@ -140,7 +144,7 @@ class ArmMover:
         request.server.finish(request.goal_id, GoalStatus.ABORTED, refusal)
 
     def _work(self) -> None:
-        while (request := self._requests.get()) is not None:
+        while (request := self._wait_for_request()) is not None:
             with self._lock:
                 self._phase, self._is_replaced = _Phase.PLANNING, False
             status, result = self._carry_out(request)
@@ -149,6 +153,14 @@ class ArmMover:
                 self._phase = _Phase.PLANNING if self._is_replaced else _Phase.IDLE
             # Last, so that whoever waits for the end can send the next goal.
             request.server.finish(request.goal_id, status, result)
+
+    def _wait_for_request(self) -> _Request | None:
+        """The next goal; None at the end. If none comes for a while, the arm is heard no more."""
+        try:
+            return self._requests.get(timeout=_REST_S)
+        except queue.Empty:
+            self._watch.rest()
+        return self._requests.get()
 
     def _carry_out(self, request: _Request) -> tuple[GoalStatus, Any]:
         try:

@@ -6,6 +6,7 @@ waits meanwhile.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,14 +32,21 @@ COMMANDS = {
 }
 """Every service and what it does."""
 
+_STOPPING = ("hold", "pause", "disable")
+"""Requests that bring a motion to an end are looked for in every tick."""
+
 _LOOK_EVERY = 4
-"""Requests that bring no motion to an end are looked for every so many ticks."""
+"""All others are looked for every so many ticks."""
+
+_MOST_AT_ONCE = 8
+"""Requests of one service that are taken in a tick, and answers that are sent. The rest waits: of
+answers that come all at once, a client keeps the usual ten, and loses the others."""
 
 
 @dataclass(slots=True)
 class _Running:
     name: str
-    header: Any
+    headers: list[Any]
     script: Script
 
 
@@ -61,6 +69,7 @@ class StateCommands:
         }
         self._scripts = ArmScripts(settings, target)
         self._running: list[_Running] = []
+        self._answers: deque[tuple[PolledService, Any, bool, str]] = deque()
         self._turn = 0
 
     @property
@@ -86,14 +95,24 @@ class StateCommands:
         self._scripts.observe(state, now_ns)
         self._turn = (self._turn + 1) % _LOOK_EVERY
         for name, service in self._services.items():
-            if name == "hold" or self._turn == 0:
-                taken = service.take()
-                if taken is not None:
+            if name in _STOPPING or self._turn == 0:
+                for _ in range(_MOST_AT_ONCE):
+                    taken = service.take()
+                    if taken is None:
+                        break
                     self._begin(name, taken[1])
         if self._running:
             self._running = [running for running in self._running if self._goes_on(running)]
+        for _ in range(min(len(self._answers), _MOST_AT_ONCE)):
+            service, header, success, message = self._answers.popleft()
+            service.answer(header, success=success, message=message)
 
     def _begin(self, name: str, header: Any) -> None:
+        same = [running for running in self._running if running.name == name]
+        if same and name != "hold":
+            # What is under way answers for both. A hold means all that came before it.
+            same[0].headers.append(header)
+            return
         if name == "disable":
             # Nobody who takes the power off may find that an earlier request puts it on again.
             for running in self._running:
@@ -107,7 +126,7 @@ class StateCommands:
             "resume": self._scripts.resume,
             "disable": self._scripts.disable,
         }
-        self._running.append(_Running(name, header, scripts[name]()))
+        self._running.append(_Running(name, [header], scripts[name]()))
 
     def _goes_on(self, running: _Running) -> bool:
         try:
@@ -127,4 +146,5 @@ class StateCommands:
             self._logger.info(text)
         else:
             self._logger.warning(text)
-        self._services[running.name].answer(running.header, success=success, message=message)
+        service = self._services[running.name]
+        self._answers += [(service, header, success, message) for header in running.headers]

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
-from dvrk_kinematics.errors import LayoutError
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.patched import RawReader
 from dvrk_kinematics.ros.polled import PolledSubscription
@@ -77,11 +76,8 @@ class FramesWatch:
         # Most messages differ from one before in their numbers only, and are known by that.
         reader = RawReader(TFMessage, ["transforms[].transform"], _LAYOUTS)
         for subscription in self._subscriptions:
-            while (data := subscription.take()) is not None:
-                try:
-                    message = reader.read(data).template
-                except LayoutError:
-                    continue
-                links = tuple(one.child_frame_id.lstrip("/") for one in message.transforms)
+            while (message := subscription.take_raw(reader)) is not None:
+                transforms = message.template.transforms
+                links = tuple(one.child_frame_id.lstrip("/") for one in transforms)
                 if links not in self._own:
                     self._found |= self._links.intersection(links)

@@ -9,13 +9,13 @@ import numpy as np
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import TwistStamped
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 
 from dvrk_kinematics.driver.jog_command import JogCommand, JogSpace
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.errors import FrameError
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.bridge_port import MAX_BYTES
 from dvrk_kinematics.ros.frame_listener import FrameListener
 from dvrk_kinematics.ros.polled import PolledSubscription
 
@@ -50,17 +50,21 @@ class JogTopics:
             tip: JogSpace.TOOL,
         }
         start = f"bridge/{settings.arm}"
-        self._twists = PolledSubscription(node, TwistStamped, f"{start}/jog", qos.COMMAND)
-        self._jogs = PolledSubscription(node, JointJog, f"{start}/jog_joints", qos.COMMAND)
+        self._twists = PolledSubscription(
+            node, TwistStamped, f"{start}/jog", qos.COMMAND, MAX_BYTES
+        )
+        self._jogs = PolledSubscription(
+            node, JointJog, f"{start}/jog_joints", qos.COMMAND, MAX_BYTES
+        )
         self._frames: FrameListener | None = None
 
     def take(self) -> JogCommand | Finding | None:
         """The newest command, or why it makes no sense; None if none has come."""
-        data = self._jogs.take_newest()
-        if data is not None:
-            return self._read_joints(deserialize_message(data, JointJog))
-        data = self._twists.take_newest()
-        return None if data is None else self._read_twist(deserialize_message(data, TwistStamped))
+        joints = self._jogs.take_newest_message()
+        if joints is not None:
+            return self._read_joints(joints)
+        twist = self._twists.take_newest_message()
+        return None if twist is None else self._read_twist(twist)
 
     def _read_twist(self, message: Any) -> JogCommand | Finding:
         v, w = message.twist.linear, message.twist.angular

@@ -14,13 +14,11 @@ from crtk_msgs.msg import OperatingState as OperatingStateMessage
 from crtk_msgs.msg import StringStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 
 from dvrk_kinematics.driver.jaw import JawReading
 from dvrk_kinematics.driver.port import ArmState, OperatingState
-from dvrk_kinematics.errors import LayoutError
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.conversions import make_joint_state
@@ -28,10 +26,13 @@ from dvrk_kinematics.ros.patched import PatchedMessage, RawReader
 from dvrk_kinematics.ros.polled import PolledSubscription
 from dvrk_kinematics.ros.stamps import write_stamp
 
-__all__ = ["CrtkPort", "JointReading", "JointStream"]
+__all__ = ["MAX_BYTES", "CrtkPort", "JointReading", "JointStream"]
 
 _NOTHING = frozen(np.empty(0))
 _TOLD_DEPTH = 10
+MAX_BYTES = 65_536
+"""What an arm says is some hundred bytes; what is larger than this is dropped unread, since the
+control loop would stand still while it reads it."""
 
 
 class JointReading:
@@ -65,7 +66,9 @@ class JointStream(JointReading):
 
     def __init__(self, node: Node, topic: str) -> None:
         super().__init__()
-        self._subscription = PolledSubscription(node, JointState, topic, qos.STATE_READER)
+        self._subscription = PolledSubscription(
+            node, JointState, topic, qos.STATE_READER, MAX_BYTES
+        )
         # The effort is not used, but changes: what is not named here counts as part of the layout,
         # and every message would be learnt anew.
         self._reader = RawReader(JointState, ["position", "velocity", "effort"])
@@ -79,13 +82,8 @@ class JointStream(JointReading):
     def poll(self, now_ns: int) -> bool:
         """Read what has arrived; tells whether anything has."""
         # The queue holds one message, so that what is taken is the newest.
-        data = self._subscription.take()
-        if data is None:
-            return False
-        try:
-            message = self._reader.read(data)
-        except LayoutError:
-            # Not what the type serialises to: as if it had not arrived, so that it shows as stale.
+        message = self._subscription.take_raw(self._reader)
+        if message is None:
             return False
         if message.template is not self._template:
             self._template = message.template
@@ -117,7 +115,7 @@ class CrtkPort:
         self._setpoint = JointStream(node, f"{arm}/setpoint_js")
         self.jaw = JointStream(node, f"{arm}/jaw/measured_js") if has_jaw else None
         self.jaw_setpoint = JointStream(node, f"{arm}/jaw/setpoint_js") if has_jaw else None
-        self._events: list[tuple[PolledSubscription[Any], type, Callable[[Any], None]]] = []
+        self._events: list[tuple[PolledSubscription[Any], Callable[[Any], None]]] = []
         self._hear(OperatingStateMessage, f"{arm}/operating_state", self._take_state)
         self._hear(String, f"{arm}/error", self._take_error)
         if has_tool:
@@ -161,9 +159,9 @@ class CrtkPort:
         has_news = self.measured.poll(now_ns)
         # Events last: the arm says that it is DISABLED before it calls its state invalid, and
         # whoever sees the second must have seen the first.
-        for subscription, kind, take in self._events:
-            while (data := subscription.take()) is not None:
-                take(deserialize_message(data, kind))
+        for subscription, take in self._events:
+            while (message := subscription.take_message()) is not None:
+                take(message)
         return has_news
 
     def read(self) -> ArmState:
@@ -230,7 +228,10 @@ class CrtkPort:
         take: Callable[[Any], None],
         quality: QoSProfile = qos.EVENT,
     ) -> None:
-        self._events.append((PolledSubscription(self._node, kind, topic, quality), kind, take))
+        subscription: PolledSubscription[Any] = PolledSubscription(
+            self._node, kind, topic, quality, MAX_BYTES
+        )
+        self._events.append((subscription, take))
 
     def _now_ns(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)

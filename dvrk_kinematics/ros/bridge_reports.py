@@ -12,6 +12,7 @@ from dvrk_kinematics.ros.bridge_diagnostics import ERROR, WARN, OtherPublishers,
 from dvrk_kinematics.ros.bridge_drive import ArmDrive
 from dvrk_kinematics.ros.bridge_frames_watch import FramesWatch
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.dropped_messages import DroppedMessages
 from dvrk_kinematics.ros.loop import SteadyLoop
 
 __all__ = ["BridgeReports"]
@@ -31,6 +32,7 @@ class BridgeReports:
         loop: Gives the control loop.
         others: Who else publishes our topics.
         frames: Who else publishes our frames; None if we do not.
+        dropped: What was heard and could not be read.
     """
 
     def __init__(
@@ -40,12 +42,15 @@ class BridgeReports:
         loop: Callable[[], SteadyLoop],
         others: OtherPublishers,
         frames: FramesWatch | None,
+        dropped: DroppedMessages,
     ) -> None:
         self._settings = settings
         self._drive = drive
         self._loop = loop
         self._others = others
         self._frames = frames
+        self._dropped = dropped
+        self._dropped_before = 0
         self._counted = (0, 0, 0, time.monotonic())
 
     def __call__(self) -> Iterator[Report]:
@@ -62,6 +67,7 @@ class BridgeReports:
             yield self._motion(state)
         yield self._stops()
         yield self._strangers()
+        yield self._unread()
 
     def _connection(self, rate: float) -> Report:
         drive, state = self._drive, self._drive.state
@@ -153,6 +159,15 @@ class BridgeReports:
             report.values["frames"] = ", ".join(frames)
         if report.values:
             report.worsen(WARN, f"others publish {', '.join(report.values)} too")
+        return report
+
+    def _unread(self) -> Report:
+        counts = self._dropped.counts
+        total = sum(counts.values())
+        new, self._dropped_before = total - self._dropped_before, total
+        report = Report("dropped messages", f"{total} so far" if total else "none", values=counts)
+        if new:
+            report.worsen(WARN, f"{new} since the last report could not be read")
         return report
 
 

@@ -12,16 +12,30 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.result import GoalStatus
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.reply_gate import ReplyGate
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
 __all__ = ["DeferredActionServer"]
 
-_RESULT_TIMEOUT_S = 60
-"""How long a result can be asked for. The goal itself is kept as long, and may be large."""
+_RESULT_TIMEOUT_S = 10
+"""How long a result can be asked for."""
+
+_MOST_KEPT = 1000
+"""Goals, under way or with a result that can be asked for, beyond which new ones are rejected."""
+
+_READY = (
+    "_is_goal_request_ready",
+    "_is_cancel_request_ready",
+    "_is_result_request_ready",
+    "_is_goal_expired",
+)
+"""What rclpy notes between waiting and taking."""
 
 _LOOK_S = 0.05
 """How often to look whether a client that sent a goal can hear the answer."""
@@ -29,6 +43,9 @@ _LOOK_S = 0.05
 
 class DeferredActionServer(ActionServer):
     """Accepts every goal, so that a refusal can say why in its result.
+
+    Only if a thousand are kept already is one rejected. A goal itself may be large, and is kept by
+    whoever carries it out, as long as that takes.
 
     Args:
         node: The node.
@@ -49,6 +66,9 @@ class DeferredActionServer(ActionServer):
         gate: ReplyGate | None = None,
         on_arrival: Callable[[], None] | None = None,
     ) -> None:
+        self.name = name
+        """Name of the action."""
+        self._dropped = dropped_by(node)
         self._on_goal = on_goal
         self._on_arrival = on_arrival
         self._gate = gate or ReplyGate(node, f"{name}/_action/send_goal")
@@ -65,6 +85,9 @@ class DeferredActionServer(ActionServer):
             goal_callback=self._accept,
             handle_accepted_callback=self._begin,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
+            goal_service_qos_profile=qos.SERVICE,
+            result_service_qos_profile=qos.TRIGGER,
+            cancel_service_qos_profile=qos.TRIGGER,
             result_timeout=_RESULT_TIMEOUT_S,
         )
 
@@ -111,6 +134,19 @@ class DeferredActionServer(ActionServer):
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
         """Do nothing when a goal begins: :meth:`finish` is where rclpy comes in again."""
 
+    def take_data(self) -> dict[str, Any]:
+        """Take what has arrived; what cannot be read takes nothing else with it."""
+        ready = [flag for flag in _READY if getattr(self, flag)]
+        data: dict[str, Any] = {}
+        for flag in ready:
+            for other in _READY:
+                setattr(self, other, other == flag)
+            try:
+                data |= super().take_data()
+            except rclpy_implementation.RCLError as error:
+                self._dropped.note(self.name, error)
+        return data
+
     async def execute(self, taken_data: dict[str, Any]) -> None:
         """Carry out what was taken; a goal only once its client can hear that it is accepted.
 
@@ -132,6 +168,9 @@ class DeferredActionServer(ActionServer):
             await super().execute({"goal": self._early.pop(0)})
 
     def _accept(self, _: Any) -> GoalResponse:
+        if len(self._goal_handles) >= _MOST_KEPT:
+            self._dropped.note(self.name, f"{_MOST_KEPT} goals in {_RESULT_TIMEOUT_S} s")
+            return GoalResponse.REJECT
         if self._on_arrival is not None:
             self._on_arrival()
         return GoalResponse.ACCEPT
@@ -141,7 +180,13 @@ class DeferredActionServer(ActionServer):
         with self._open_lock:
             self._open[goal_id] = handle
         handle.execute()
-        self._on_goal(goal_id, handle.request)
+        # rclpy keeps a goal as long as its result.
+        request, handle._goal_request = handle.request, None
+        try:
+            self._on_goal(goal_id, request)
+        except Exception:
+            self.finish(goal_id, GoalStatus.ABORTED, self.action_type.Result())
+            raise
 
 
 def _never_called(_: Any) -> None:

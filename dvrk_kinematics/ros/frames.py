@@ -18,9 +18,9 @@ from dvrk_kinematics.errors import FrameError
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, frozen
 
-__all__ = ["FrameBuffer"]
+__all__ = ["HISTORY_NS", "FrameBuffer"]
 
-_HISTORY_NS = 2_000_000_000
+HISTORY_NS = 2_000_000_000
 """How long moving frames are remembered, for questions about a moment in the past."""
 
 
@@ -49,7 +49,7 @@ class _Edge:
             self.poses.clear()
         self.stamps.append(stamp_ns)
         self.poses.append(T)
-        while self.stamps[-1] - self.stamps[0] > _HISTORY_NS:
+        while self.stamps[-1] - self.stamps[0] > HISTORY_NS:
             self.stamps.pop(0)
             self.poses.pop(0)
 

@@ -37,6 +37,13 @@ FindFrame = Callable[[str], Frame]
 """From a frame_id to what a move's pose is relative to."""
 
 
+FAR = 1e6
+"""Positions and joints beyond this (m, rad) are refused before anything is computed."""
+
+_SPEEDS = (1e-9, 1e9)
+"""Speeds and accelerations between which something can be computed (SI, or parts of 1)."""
+
+
 def make_flight_plan(plan: FlightPlan) -> FlightPlanMessage:
     """The message of a flight plan; the fields have the same names."""
     return FlightPlanMessage(**{field.name: getattr(plan, field.name) for field in fields(plan)})
@@ -103,9 +110,11 @@ def read_speeds(message: Any, default: TipSpeeds) -> TipSpeeds:
     """The speeds of a step or a figure; 0 means the default.
 
     Raises:
-        InvalidInput: A speed is negative or not finite.
+        InvalidInput: A speed is negative, not finite, or too large or small to compute with.
     """
     given = {field.name: getattr(message, field.name) for field in fields(default)}
+    for name, value in given.items():
+        _check_speed(name, value)
     return TipSpeeds(
         **{
             name: value if value != 0.0 else getattr(default, name)
@@ -143,8 +152,13 @@ def _read_step(step: Any, find_frame: FindFrame, speeds: TipSpeeds, fraction: fl
     if step.blend_radius != 0.0 and step.kind != MotionStep.MOVE_L:
         reason = f"corners are rounded between MOVE_L only; must be 0, is {step.blend_radius:g}"
         raise InvalidInput("blend_radius", reason)
+    _check_far("cp.position", _position(step.cp))
+    _check_far("via.position", _position(step.via))
+    _check_speed("speed", step.speed)
+    _check_speed("acceleration", step.acceleration)
     parts = (step.speed or fraction, step.acceleration or fraction)
     if step.kind == MotionStep.MOVE_ABS_J:
+        _check_far("jp", np.array(step.jp))
         return MoveAbsJ(np.array(step.jp), *parts)
     makers: dict[int, Callable[[Array, Frame], Move]] = {
         MotionStep.MOVE_J: lambda T, frame: MoveJ(T, frame, *parts),
@@ -164,6 +178,20 @@ def _position(pose: Any) -> Array:
     return np.array([pose.position.x, pose.position.y, pose.position.z])
 
 
+def _check_far(name: str, values: Array) -> None:
+    """Refuse what would overflow, and would then be told as something else."""
+    far = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    if far > FAR:
+        raise InvalidInput(name, f"{far:g} is too far away; at most {FAR:g} is looked at")
+
+
+def _check_speed(name: str, value: float) -> None:
+    slow, fast = _SPEEDS
+    if 0.0 < value < slow or fast < value < np.inf:
+        reason = f"must be from {slow:g} to {fast:g}, or 0 for the default, is {value:g}"
+        raise InvalidInput(name, reason)
+
+
 def read_figure(corners: Sequence[Any]) -> Figure:
     """The polygon of a goal; the Block-O if it gives none.
 
@@ -173,6 +201,7 @@ def read_figure(corners: Sequence[Any]) -> Figure:
     if not corners:
         return BLOCK_O
     points = np.array([[corner.x, corner.y, corner.z] for corner in corners])
+    _check_far("corners", points)
     if not (points[:, 2] == 0.0).all():
         raise InvalidInput("corners", "must lie in the plane z = 0 of the figure")
     return Figure("polygon", points[:, :2])

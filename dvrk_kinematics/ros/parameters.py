@@ -31,11 +31,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.ros.parameter_services import guard_parameter_services
 
 __all__ = ["Parameters", "parameter", "parameter_rows"]
 
 SettingsT = TypeVar("SettingsT")
 _METADATA = "dvrk_parameter"
+_USE_SIM_TIME = "use_sim_time"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -120,7 +122,10 @@ class Parameters(Generic[SettingsT]):
     """Declares the parameters of a settings class on a node and keeps their values.
 
     A change from outside is taken or refused as a whole: the new settings are built and checked,
-    and only then do they replace the old ones. Refusals carry the reason to whoever asked.
+    and only then do they replace the old ones. Refusals carry the reason to whoever asked. What
+    rclpy itself cannot deal with is refused, too, and use_sim_time keeps the value that the
+    node was started with: a clock that becomes another one while something runs makes ages and
+    starts of motions meaningless.
 
     Args:
         node: The node.
@@ -149,6 +154,8 @@ class Parameters(Generic[SettingsT]):
             for field in dataclasses.fields(settings)  # type: ignore[arg-type]
         }
         self._values = self._build(given)
+        self._has_simulated_time = bool(node.get_parameter(_USE_SIM_TIME).value)
+        guard_parameter_services(node)
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._take)
 
@@ -194,10 +201,18 @@ class Parameters(Generic[SettingsT]):
 
     def _judge(self, parameters: Sequence[Parameter[Any]]) -> SetParametersResult:
         try:
+            self._check_clock(parameters)
             self._changed(parameters)
         except InvalidInput as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+    def _check_clock(self, parameters: Sequence[Parameter[Any]]) -> None:
+        for one in parameters:
+            if one.name == _USE_SIM_TIME and one.value != self._has_simulated_time:
+                now = str(self._has_simulated_time).lower()
+                reason = f"is {now} since the node was started; to change it, start the node anew"
+                raise InvalidInput(_USE_SIM_TIME, reason)
 
     def _take(self, parameters: Sequence[Parameter[Any]]) -> None:
         changed = self._changed(parameters)

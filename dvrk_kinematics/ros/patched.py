@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 
 from dvrk_kinematics.errors import InvalidInput, LayoutError
@@ -27,6 +28,8 @@ MessageT = TypeVar("MessageT")
 _STAMP = struct.Struct("<iI")
 
 _REMEMBERED_LAYOUTS = 8
+_REMEMBERED_BYTES = 65_536
+"""Larger messages are learnt anew each time: what is remembered must not fill the memory."""
 
 
 class PatchedMessage:
@@ -173,15 +176,23 @@ class RawReader(Generic[MessageT]):
         for layout, template in self._known:
             if _has_layout(data, layout):
                 return RawMessage(data, layout, template)
-        template = deserialize_message(data, self._type)
+        try:
+            template = deserialize_message(data, self._type)
+        except (rclpy_implementation.RMWError, ValueError) as error:
+            raise LayoutError(self._type, f"{len(data)} bytes are no such message") from error
         layout = self._learn(data, template)
-        self._known = [(layout, template), *self._known][: self._remembered]
+        if len(data) <= _REMEMBERED_BYTES:
+            self._known = [(layout, template), *self._known][: self._remembered]
         self.learnt += 1
         return RawMessage(data, layout, template)
 
     def _learn(self, data: bytes, template: MessageT) -> Layout:
         """The layout of what arrived, whose padding differs from what is serialised here."""
         own = find_layout(template, self._fields)
+        # A text that is no UTF-8, or holds a zero, is another one once it was read. What lies
+        # behind it would then be looked for in the wrong place.
+        if len(data) < len(own.data) or any(data[a:b] != own.data[a:b] for a, b in own.fixed):
+            raise LayoutError(self._type, "is not what it serialises to here")
         numbers, arrived = see_numbers(own.data, np.float64), see_numbers(data, np.float64)
         for field, index in own.doubles.items():
             if numbers[index].tobytes() != arrived[index].tobytes():

@@ -11,6 +11,8 @@ from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.timer import Timer
 
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.explaining import explain
 from dvrk_kinematics.ros.reply_gate import ReplyGate
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
@@ -80,10 +82,20 @@ def create_patient_service(
         node: The node, which must be spun.
         service_type: The service class.
         name: Name of the service.
-        callback: Called with request and response, gives the response.
+        callback: Called with request and response, gives the response. What it raises is answered
+            in words, as far as the type has a place for them.
         gate: Whether answers can be heard; by default as the graph tells.
     """
-    service: Service = node.create_service(service_type, name, callback)
+
+    def answer(request: Any, response: Any) -> Any:
+        try:
+            return callback(request, response)
+        except Exception as error:
+            text = explain(error, node.get_logger())
+            has_words = hasattr(service_type.Response, "message")
+            return service_type.Response(**({"message": text} if has_words else {}))
+
+    service: Service = node.create_service(service_type, name, answer, qos_profile=qos.SERVICE)
     answers = PatientAnswers(node, service, gate)
 
     def send(response: Any, header: Any) -> None:

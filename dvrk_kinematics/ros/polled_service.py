@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.patient_answers import PatientAnswers
 from dvrk_kinematics.ros.polled import NeverExecuted
 from dvrk_kinematics.ros.reply_gate import ReplyGate
@@ -19,7 +22,7 @@ __all__ = ["PolledService"]
 
 
 class PolledService:
-    """A service whose requests are taken when asked for.
+    """A service whose requests are taken when asked for; a thousand small ones can wait.
 
     Args:
         node: The node.
@@ -33,8 +36,14 @@ class PolledService:
     ) -> None:
         self._type = service_type
         self._service = node.create_service(
-            service_type, name, lambda _, response: response, callback_group=NeverExecuted()
+            service_type,
+            name,
+            lambda _, response: response,
+            qos_profile=qos.TRIGGER,
+            callback_group=NeverExecuted(),
         )
+        self._name = name
+        self._dropped = dropped_by(node)
         self._answers = PatientAnswers(node, self._service, gate)
 
     def take(self) -> tuple[Any, Any] | None:
@@ -44,8 +53,12 @@ class PolledService:
         """
         self._answers.send_waiting()
         handle = self._service.handle
-        with handle:
-            request, header = handle.service_take_request(self._type.Request)
+        try:
+            with handle:
+                request, header = handle.service_take_request(self._type.Request)
+        except rclpy_implementation.RCLError as error:
+            self._dropped.note(self._name, error)
+            return None
         return None if header is None else (request, header)
 
     def answer(self, header: Any, **fields: Any) -> None:

@@ -14,10 +14,12 @@ __all__ = [
     "COMMAND",
     "DESCRIPTION",
     "EVENT",
+    "SERVICE",
     "STATE",
     "STATE_READER",
     "TF",
     "TF_STATIC",
+    "TRIGGER",
     "with_depth",
 ]
 
@@ -65,6 +67,14 @@ EVENT = _reliable(depth=100, latched=True)
 """Events as the dVRK publishes them (operating_state, error, ...): a late subscriber gets the
 last ones.
 """
+
+SERVICE = _reliable(depth=100)
+"""Requests and goals that come all at once wait, and are not lost; the usual depth of 10 loses
+most of a hundred. Not more, since what waits may be large.
+"""
+
+TRIGGER = _reliable(depth=1000)
+"""The same for requests that hold nothing or little, such as to stop."""
 
 DESCRIPTION = _reliable(depth=1, latched=True)
 """robot_description: one text for all who come, whenever they come."""

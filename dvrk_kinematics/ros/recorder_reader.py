@@ -101,7 +101,7 @@ class TopicReader:
     def _subscribe(self, qos: QoSProfile) -> None:
         self.qos = qos
         self._subscription: PolledSubscription[Any] = PolledSubscription(
-            self._node, self._message_type, self.topic.name, qos
+            self._node, self._message_type, self.topic.name, qos, max_bytes=None
         )
 
 

@@ -17,13 +17,13 @@ from crtk_msgs.msg import CartesianImpedance, CartesianState, StringStamped
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
 
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.contract import Topic
+from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.polled import PolledGroup
 from dvrk_kinematics.ros.qos import with_depth
 
@@ -44,6 +44,7 @@ class CommandQueue:
 
     def __init__(self, node: Node) -> None:
         self._group = PolledGroup(node)
+        self._dropped = dropped_by(node)
 
     def listen(
         self,
@@ -63,7 +64,6 @@ class CommandQueue:
         for topic in topics:
             kind = topic.message
             command = _Command(
-                kind,
                 readers.get(topic.name) or _READERS[kind],
                 getattr(target, topic.name.replace("/", "_")),
             )
@@ -71,8 +71,11 @@ class CommandQueue:
 
     def act(self) -> None:
         """Act on all that has arrived."""
-        for _, data, command in self._group.take_all():
-            command.act(*command.read(deserialize_message(data, command.message)))
+        for _, message, topic, command in self._group.take_all():
+            try:
+                command.act(*command.read(message))
+            except Exception as error:
+                self._dropped.note_failure(topic, error)
 
     def close(self) -> None:
         """Hear nothing any more."""
@@ -82,7 +85,6 @@ class CommandQueue:
 class _Command(NamedTuple):
     """One command: how its messages are read, and what they do."""
 
-    message: Any
     read: Reader
     act: Callable[..., None]
 

@@ -7,8 +7,10 @@ import traceback
 from collections.abc import Callable
 from types import TracebackType
 
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+
+from dvrk_kinematics.ros.guarded_executor import GuardedExecutor
 
 __all__ = ["SpinningNode"]
 
@@ -37,7 +39,8 @@ class SpinningNode:
     """Spins a node in a thread for as long as a with-block lasts.
 
     The executor is single-threaded: callbacks never overlap, and a multi-threaded one costs more
-    and gains nothing under Python's interpreter lock.
+    and gains nothing under Python's interpreter lock. Nothing that arrives can end it; what a
+    timer or a task raises does.
 
     Args:
         node: The node; it is not destroyed at the end.
@@ -47,10 +50,9 @@ class SpinningNode:
     def __init__(self, node: Node, on_end: Callable[[], None] | None = None) -> None:
         self.node = node
         self.failure: Exception | None = None
-        """What ended the spinning early, if a callback raised."""
+        """What ended the spinning early, if a timer or a task raised."""
         self._on_end = on_end
-        self._executor = SingleThreadedExecutor(context=node.context)
-        self._executor.add_node(node)
+        self._executor = GuardedExecutor(node)
         self._stop = _Stop()
         self._thread = threading.Thread(target=self._spin, name="executor", daemon=True)
 

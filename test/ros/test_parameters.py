@@ -7,10 +7,14 @@ from dataclasses import FrozenInstanceError, dataclass
 from typing import Any
 
 import pytest
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.parameters import Parameters, parameter
 
 
@@ -104,3 +108,46 @@ def test_a_refused_change_leaves_everything_and_says_why(
     assert not result.successful and reason in result.reason
     assert parameters.values == Settings()
     assert node.get_parameter(name).value == getattr(Settings(), name)
+
+
+def set_parameters(client: Node, server: Node, *values: tuple[str, ParameterValue]) -> Any:
+    """Ask as anybody on the network would, past the checks of rclpy's own client."""
+    asked = [ParameterMessage(name=name, value=value) for name, value in values]
+    name = f"{server.get_name()}/set_parameters"
+    together = client.create_client(SetParametersAtomically, f"{name}_atomically")
+    all_at_once = SetParametersAtomically.Request(parameters=asked)
+    result = call(together, all_at_once, 30.0).result
+    one_by_one = client.create_client(SetParameters, name)
+    return result, call(one_by_one, SetParameters.Request(parameters=asked), 30.0).results
+
+
+def test_a_type_of_value_that_does_not_exist_is_refused_and_ends_nothing(
+    spinning: Callable[..., Node],
+) -> None:
+    node, client = spinning("settings"), spinning("client")
+    parameters = Parameters(node, Settings)
+    good = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=150.0)
+    for kind in (10, 77, 255):
+        result, results = set_parameters(
+            client, node, ("rate", ParameterValue(type=kind)), ("rate", good)
+        )
+        assert not result.successful and not results[0].successful
+        assert f"there is no type of value {kind}; they are 0 to 9" in result.reason
+        assert results[0].reason == result.reason
+        assert results[1].successful and parameters.values.rate == 150.0
+
+
+def test_simulated_time_cannot_be_switched_while_a_node_runs(
+    spinning: Callable[..., Node],
+) -> None:
+    client = spinning("client")
+    for is_on in (False, True):
+        node = spinning(f"settings_{is_on}", **overrides(use_sim_time=is_on))
+        Parameters(node, Settings)
+        for value in (is_on, not is_on):
+            kind = ParameterType.PARAMETER_BOOL
+            asked = ("use_sim_time", ParameterValue(type=kind, bool_value=value))
+            result, (single,) = set_parameters(client, node, asked)
+            assert result.successful is single.successful is (value == is_on)
+            assert value == is_on or "to change it, start the node anew" in result.reason
+        assert node.get_clock().ros_time_is_active is is_on

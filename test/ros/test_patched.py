@@ -210,3 +210,38 @@ def test_patched_bytes_cross_dds_to_a_raw_and_an_ordinary_reader(
     assert both.wait(30), (len(raw), len(ordinary))
     assert raw == ordinary == [float(n) for n in range(wanted)]
     assert reader.learnt == 1
+
+
+@pytest.mark.parametrize("fields", [["position"], ["position", "velocity", "effort"]])
+def test_reader_refuses_every_message_that_was_cut_short(fields: list[str]) -> None:
+    whole = serialize_message(joint_state(effort=True))
+    for length in range(len(whole)):
+        with pytest.raises(LayoutError):
+            RawReader(JointState, fields).read(whole[:length])
+
+
+def test_reader_raises_nothing_else_whatever_the_bytes_are() -> None:
+    message = joint_state(["a", "bc", "def"], effort=True)
+    whole, rng = serialize_message(message), np.random.default_rng(4)
+    refused = 0
+    for _ in range(2000):
+        data = bytearray(whole)
+        for place in rng.integers(len(data), size=rng.integers(1, 5)):
+            data[place] = rng.choice([0, 1, 127, 128, 255, rng.integers(256)])
+        try:
+            read = RawReader(JointState, ["position"]).read(bytes(data))
+        except LayoutError:
+            refused += 1
+            continue
+        arrived = deserialize_message(bytes(data), JointState)
+        np.testing.assert_array_equal(read["position"], arrived.position)
+        assert isinstance(read.stamp_ns, int) and read.template.name == arrived.name
+    assert refused > 100
+
+
+def test_reader_refuses_a_name_that_is_another_one_once_it_was_read() -> None:
+    """What lies behind would be read from the wrong place: zeros look alike everywhere."""
+    whole = serialize_message(joint_state(["ab", "cd", "ef"]))
+    for byte in (b"\0", b"\xff"):
+        with pytest.raises(LayoutError):
+            RawReader(JointState, ["position"]).read(whole.replace(b"ab\0", b"a" + byte + b"\0"))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from bridge_client import BridgeClient
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, TwistStamped
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -17,7 +18,10 @@ from dvrk_kinematics.driver import Reason
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
-LINES = ("connection", "control loop", "motion", "last stop", "other publishers")
+LINES = (
+    *("connection", "control loop", "motion", "last stop"),
+    *("other publishers", "dropped messages"),
+)
 SPACE = "told"
 
 
@@ -100,6 +104,16 @@ def test_a_link_of_ours_that_somebody_else_moves_is_told(client: BridgeClient, n
     node.executor.create_task(node.destroy_timer, timer)
     node.executor.create_task(node.destroy_publisher, publisher)
     client.until(lambda: "frames" not in _others(client), "our frames are ours again")
+
+
+def test_what_could_not_be_read_is_counted_by_topic(client: BridgeClient, node: Node) -> None:
+    client.wait_diagnosed("dropped messages", "none")
+    publisher = node.create_publisher(TwistStamped, f"{SPACE}/bridge/PSM1/jog", qos.COMMAND)
+    client.until(publisher.get_subscription_count, "the bridge")
+    publisher.publish(serialize_message(TwistStamped())[:9])
+    status = client.wait_diagnosed("dropped messages", **{"bridge/PSM1/jog": "1"})
+    assert status.level in (DiagnosticStatus.WARN, DiagnosticStatus.OK)
+    client.wait_diagnosed("dropped messages", "1 so far")
 
 
 def test_an_arm_that_falls_silent_is_told(client: BridgeClient) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dvrk_kinematics_interfaces.action import Move
+from dvrk_kinematics_interfaces.msg import MotionStep
 from graph_watch import settled
 from motion_client import TIMEOUT_S
 from rclpy.action.client import ActionClient
@@ -13,6 +15,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics.ros.bridge_contract import BridgeTopic
 from dvrk_kinematics.ros.bringup import Process
+from dvrk_kinematics.ros.calls import send_goal
 from dvrk_kinematics.ros.contract import type_name
 from dvrk_kinematics.ros.contract_tables import rewrite
 from dvrk_kinematics.ros.server_contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
@@ -57,7 +60,14 @@ def test_tables_of_the_cards_are_those_of_the_code(server: str) -> None:
     assert [name for name in TABLES[server] if f"<!-- table: {name} -->" not in card] == []
 
 
+def wake_up(node: Node) -> None:
+    """Send a goal that asks where the arm is: only then is the arm heard."""
+    client = ActionClient(node, Move, f"trajectory/{ARM}/move")
+    send_goal(client, Move.Goal(steps=[MotionStep(kind=MotionStep.MOVE_L)]), TIMEOUT_S)
+
+
 def test_topics_of_running_servers_are_those_of_the_tables(servers: None, node: Node) -> None:
+    wake_up(node)
     for server, subscribed, published in (
         ("kinematics_server", FRAMES, ()),
         ("trajectory_server", (*SUBSCRIBED, *FRAMES), PUBLISHED),
@@ -71,6 +81,7 @@ def test_topics_of_running_servers_are_those_of_the_tables(servers: None, node: 
 
 
 def test_profiles_of_running_servers_are_those_of_the_tables(servers: None, node: Node) -> None:
+    wake_up(node)
     for topics, find in (
         (PUBLISHED, node.get_publishers_info_by_topic),
         ((*SUBSCRIBED, *FRAMES), node.get_subscriptions_info_by_topic),

@@ -42,6 +42,31 @@ def test_no_start_unless_the_arm_is_ready(rig, name) -> None:
     assert not rig.arm.order
 
 
+def test_the_right_joints_with_the_wrong_number_of_values_are_told_as_that(rig) -> None:
+    """It said "the arm reports other joints: [the six], not [the six]"."""
+    rig.arm.publish = lambda: None
+    rig.arm.say(measured_q=np.zeros(5))
+    rig.tick()
+    refused = rig.play(1.0, q=NEAR)
+    assert refused.reason is Reason.WRONG_JOINTS
+    assert str(refused).endswith(": 5 positions in measured_js for 6 joints"), refused
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_number_that_would_overflow_is_told_as_it_is(rig, sign) -> None:
+    """It said "yaw = nan"."""
+    huge, rest = np.zeros(6), np.zeros((2, 6))
+    huge[0] = sign * 1e308
+    q = [HOME, NEAR]
+    for goal, reason in (
+        ({"q": [HOME, huge]}, Reason.GOAL_POSITION_LIMIT),
+        ({"q": q, "qd": [huge, np.zeros(6)]}, Reason.GOAL_VELOCITY_LIMIT),
+        ({"q": q, "qd": rest, "qdd": [huge, np.zeros(6)]}, Reason.GOAL_ACCELERATION_LIMIT),
+    ):
+        refused = rig.play(0.0, 1.0, **goal)
+        assert refused.reason is reason and refused.value == sign * 1e308, refused
+
+
 def test_nothing_arrived_yet(make_rig) -> None:
     rig = make_rig(is_ready=False)
     assert rig.play(1.0, q=NEAR).reason is Reason.STALE_STATE
