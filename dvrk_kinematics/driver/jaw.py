@@ -4,40 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
-from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.path import Path, PathClock
+from dvrk_kinematics.driver.jaw_motion import JawMotion
+from dvrk_kinematics.driver.port import ArmPort, JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.motion.motion_limits import MotionLimits
-from dvrk_kinematics.motion.spline import Sample, Spline
 
-__all__ = ["JawFeedback", "JawPlayer", "JawPort", "JawReading", "JawResult", "JawSettings"]
-
-
-class JawReading(NamedTuple):
-    """What an arm says about its jaw.
-
-    Attributes:
-        position: Measured opening (rad); None if nothing valid and finite has arrived.
-        velocity: Measured speed (rad/s); None if not reported.
-        setpoint: Opening that it was last told (rad); None if unknown or not finite.
-    """
-
-    position: float | None
-    velocity: float | None
-    setpoint: float | None
-
-
-class JawPort(Protocol):
-    """Where the jaw's state comes from."""
-
-    def read_jaw(self) -> JawReading:
-        """Give the newest state; never blocks."""
-        ...
+__all__ = ["JawFeedback", "JawPlayer", "JawResult", "JawSettings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +26,16 @@ class JawSettings:
         stalled_velocity: Below this speed the jaw counts as standing (rad/s).
         stall_s: How long it must stand away from its goal to count as stalled (s).
         period_s: Period of the ticks (s).
+        max_gap_s: Longest time between two ticks (s) over which the jaw is moved on as if there
+            had been one in each period. After a longer one it has come to rest where it was told
+            to be, and moves on from there.
     """
 
     tolerance: float = 0.02
     stalled_velocity: float = 0.01
     stall_s: float = 0.5
     period_s: float = 0.005
+    max_gap_s: float = 0.05
 
 
 class JawResult(NamedTuple):
@@ -86,7 +67,7 @@ class JawFeedback(NamedTuple):
 class _Active:
     goal_id: Hashable
     goal: float
-    clock: PathClock
+    motion: JawMotion
     standing_since_ns: int | None = None
     why_stopping: Finding | None = None
 
@@ -102,7 +83,7 @@ class JawPlayer:
     """
 
     def __init__(
-        self, guard: Guard, port: JawPort, limits: MotionLimits, settings: JawSettings
+        self, guard: Guard, port: ArmPort, limits: MotionLimits, settings: JawSettings
     ) -> None:
         self._guard = guard
         self._port = port
@@ -122,21 +103,23 @@ class JawPlayer:
         Returns:
             Why it is refused, None if it is accepted.
         """
-        reading = self._port.read_jaw()
         refused = self._find_bad_goal(position) or self._guard.find_start_obstacle()
         if refused is not None:
             return refused
-        if reading.position is None or reading.setpoint is None:
+        if self._port.read_jaw().position is None:
             return Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
-        start = self._commanded(reading.setpoint)
-        end = Sample(np.array([position]), np.zeros(1))
-        # One that takes a period at least is always there, also for a jaw that stays.
-        join = cast(Spline, make_join(start, end, self._settings.period_s, self._limits))
-        if self._active is not None:
-            self._finish(Finding(Reason.REPLACED))
-        clock = PathClock(Path(join), self._limits.acceleration, 2.0 * self._settings.period_s)
-        self._active = _Active(goal_id, position, clock)
-        self._ticked_ns = self._guard.now_ns
+        position_now = self._guard.begin_jaw()
+        if position_now is None:
+            return Finding(Reason.STALE_STATE, "the arm reports no setpoint of the jaw")
+        active = self._active
+        if active is None:
+            motion = JawMotion(position_now, self._limits, self._settings.period_s)
+            self._ticked_ns = self._guard.now_ns
+        else:
+            motion = active.motion
+            self._finish(active.why_stopping or Finding(Reason.REPLACED))
+        motion.go_to(position)
+        self._active = _Active(goal_id, position, motion)
         return None
 
     def cancel(self, goal_id: Hashable) -> bool:
@@ -156,24 +139,32 @@ class JawPlayer:
             self._finish(finding)
         elif active.why_stopping is None:
             active.why_stopping = finding
-            active.clock.is_stopping = True
+            active.motion.brake()
 
     def tick(self, now_ns: int) -> None:
         """Send the next setpoint if a goal is being played; after the arm was read."""
         active = self._active
         if active is None:
             return
+        elapsed_s = (now_ns - self._ticked_ns) * 1e-9
+        self._ticked_ns = now_ns
         found = self._guard.find_stop()
         if found is None:
-            elapsed_s = (now_ns - self._ticked_ns) * 1e-9
-            last = float(active.clock.sample().q[0])
-            setpoint = active.clock.advance(elapsed_s)
-            found = self._guard.send_jaw(float(setpoint.q[0]), last, elapsed_s)
-        self._ticked_ns = now_ns
+            found = self._guard.send_jaw(self._advance(active, elapsed_s))
         if found is not None:
             self._finish(found)
-        elif active.clock.is_at_rest:
+        elif active.motion.is_at_rest:
             self._judge(active, now_ns)
+
+    def _advance(self, active: _Active, elapsed_s: float) -> float:
+        """Move on by the time that went by (s), and give what to command (rad)."""
+        motion = active.motion
+        if elapsed_s <= self._settings.max_gap_s:
+            return motion.advance(elapsed_s)
+        motion.rest()
+        if active.why_stopping is None:
+            motion.go_to(active.goal)
+        return motion.advance(0.0)
 
     def feedback(self) -> JawFeedback | None:
         """The goal that is being played; None if there is none. From any thread."""
@@ -194,11 +185,6 @@ class JawPlayer:
             bound = lower if position < lower else upper
             return Finding(Reason.GOAL_POSITION_LIMIT, "rad", name, position, bound)
         return None
-
-    def _commanded(self, setpoint: float) -> Sample:
-        if self._active is not None:
-            return self._active.clock.sample()
-        return Sample(np.array([setpoint]), np.zeros(1))
 
     def _judge(self, active: _Active, now_ns: int) -> None:
         """At the end of the motion: reached, stalled on something, or still on its way."""

@@ -18,8 +18,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 
-from dvrk_kinematics.driver.jaw import JawReading
-from dvrk_kinematics.driver.port import ArmState, OperatingState
+from dvrk_kinematics.driver.port import ArmState, JawReading, OperatingState
 from dvrk_kinematics.errors import LayoutError
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.ros import qos
