@@ -20,9 +20,10 @@ from dvrk_kinematics.driver.arm_checks import (
     find_untrustworthy,
 )
 from dvrk_kinematics.driver.freshness import Freshness
+from dvrk_kinematics.driver.jaw_setpoint import JawSetpoint
 from dvrk_kinematics.driver.port import ArmPort, ArmState
 from dvrk_kinematics.driver.reasons import HOLD_ALONE, Finding, Reason, StopKind
-from dvrk_kinematics.driver.setpoint_checks import find_arm_behind, find_bad_jaw, find_bad_setpoint
+from dvrk_kinematics.driver.setpoint_checks import find_arm_behind, find_bad_setpoint
 from dvrk_kinematics.driver.setpoint_watch import SetpointWatch
 from dvrk_kinematics.driver.settings import GuardSettings
 from dvrk_kinematics.geometry.arrays import Array, frozen
@@ -59,6 +60,7 @@ class Guard:
         self._last_ns = 0
         self._has_sent = False
         self._is_cartesian = False
+        self._jaw = JawSetpoint(round(settings.echo_s * 1e9))
 
     @property
     def is_moving(self) -> bool:
@@ -207,20 +209,27 @@ class Guard:
         self._last, self._last_ns, self._has_sent = q, self._now_ns, True
         return None
 
-    def send_jaw(self, setpoint: float, last: float, elapsed_s: float) -> Finding | None:
+    def begin_jaw(self) -> float | None:
+        """Begin a motion of the jaw, or go on with another one; the caller found no obstacle.
+
+        Returns:
+            Where the jaw was told to be (rad): by us, or at rest as it reports. None if unknown.
+        """
+        return self._jaw.begin(self._port.read_jaw().setpoint, self._now_ns)
+
+    def send_jaw(self, setpoint: float) -> Finding | None:
         """Send a setpoint of the jaw if it is safe; the arm itself may move or rest.
 
         Args:
             setpoint: Opening (rad).
-            last: Opening that was sent before, or where the jaw rests (rad).
-            elapsed_s: Time since then (s).
 
         Returns:
             Why it was not sent, None if it was.
         """
-        found = self._obstacle or find_bad_jaw(setpoint, last, elapsed_s, self.settings.jaw)
+        found = self._obstacle or self._jaw.find_bad(setpoint, self._now_ns, self.settings.jaw)
         if found is None:
             self._port.servo_jaw(setpoint)
+            self._jaw.sent(setpoint, self._now_ns)
         return found
 
     def hold(self) -> None:

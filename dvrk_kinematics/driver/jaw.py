@@ -4,40 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.joining import make_join
 from dvrk_kinematics.driver.path import Commanded, Path, PathClock
+from dvrk_kinematics.driver.port import ArmPort, JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
+from dvrk_kinematics.driver.speed_scaling import SpeedScaling
 from dvrk_kinematics.motion.motion_limits import MotionLimits
 from dvrk_kinematics.motion.spline import Sample, Spline
 
-__all__ = ["JawFeedback", "JawPlayer", "JawPort", "JawReading", "JawResult", "JawSettings"]
-
-
-class JawReading(NamedTuple):
-    """What an arm says about its jaw.
-
-    Attributes:
-        position: Measured opening (rad); None if nothing valid and finite has arrived.
-        velocity: Measured speed (rad/s); None if not reported.
-        setpoint: Opening that it was last told (rad); None if unknown or not finite.
-    """
-
-    position: float | None
-    velocity: float | None
-    setpoint: float | None
-
-
-class JawPort(Protocol):
-    """Where the jaw's state comes from."""
-
-    def read_jaw(self) -> JawReading:
-        """Give the newest state; never blocks."""
-        ...
+__all__ = ["JawFeedback", "JawPlayer", "JawResult", "JawSettings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +29,15 @@ class JawSettings:
         stalled_velocity: Below this speed the jaw counts as standing (rad/s).
         stall_s: How long it must stand away from its goal to count as stalled (s).
         period_s: Period of the ticks (s).
+        max_gap_s: Longest time between two ticks of a motion (s). A longer one slows it down to
+            rest.
     """
 
     tolerance: float = 0.02
     stalled_velocity: float = 0.01
     stall_s: float = 0.5
     period_s: float = 0.005
+    max_gap_s: float = 0.05
 
 
 class JawResult(NamedTuple):
@@ -99,10 +82,13 @@ class JawPlayer:
         port: Where the jaw's state comes from.
         limits: Limits of the one joint.
         settings: How to play.
+
+    Attributes:
+        scaling: How fast to play.
     """
 
     def __init__(
-        self, guard: Guard, port: JawPort, limits: MotionLimits, settings: JawSettings
+        self, guard: Guard, port: ArmPort, limits: MotionLimits, settings: JawSettings
     ) -> None:
         self._guard = guard
         self._port = port
@@ -111,6 +97,7 @@ class JawPlayer:
         self._active: _Active | None = None
         self._results: list[JawResult] = []
         self._ticked_ns = 0
+        self.scaling = SpeedScaling(guard.settings, settings.max_gap_s)
 
     def accept(self, goal_id: Hashable, position: float) -> Finding | None:
         """Accept a goal; it replaces the one that is being played, without a jump.
@@ -122,23 +109,34 @@ class JawPlayer:
         Returns:
             Why it is refused, None if it is accepted.
         """
-        reading = self._port.read_jaw()
-        refused = self._find_bad_goal(position) or self._guard.find_start_obstacle()
+        guard, active = self._guard, self._active
+        refused = self._find_bad_goal(position)
+        if refused is None and not guard.is_late:
+            refused = guard.find_start_obstacle()
         if refused is not None:
             return refused
-        if reading.position is None or reading.setpoint is None:
+        if self._port.read_jaw().position is None:
             return Finding(Reason.STALE_STATE, "the arm reports no valid jaw")
-        commanded = self._commanded(reading.setpoint)
-        end = Sample(np.array([position]), np.zeros(1))
-        # One that takes a period at least is always there, also for a jaw that stays.
-        join = cast(Spline, make_join(commanded.sample, end, self._settings.period_s, self._limits))
-        if self._active is not None:
-            self._finish(Finding(Reason.REPLACED))
-        max_step_s = 2.0 * self._settings.period_s
-        clock = PathClock(Path(join), self._limits.acceleration, max_step_s, commanded)
-        self._active = _Active(goal_id, position, clock)
-        self._ticked_ns = self._guard.now_ns
+        rest = guard.begin_jaw()
+        if rest is None:
+            return Finding(Reason.STALE_STATE, "the arm reports no setpoint of the jaw")
+        if active is None:
+            commanded = Commanded(Sample(np.array([rest]), np.zeros(1)))
+            self._ticked_ns = guard.now_ns
+            if guard.is_late:
+                self.scaling.wait(guard.now_ns)
+        else:
+            commanded = active.clock.commanded
+            self._finish(active.why_stopping or Finding(Reason.REPLACED))
+        self._active = _Active(goal_id, position, self._make_clock(commanded, position))
         return None
+
+    def _make_clock(self, commanded: Commanded, goal: float) -> PathClock:
+        limits, period_s = self._limits, self._settings.period_s
+        end = Sample(np.array([goal]), np.zeros(1))
+        # A motion that takes a period at least is always there, also for a jaw that stays.
+        path = Path(cast(Spline, make_join(commanded.sample, end, period_s, limits)))
+        return PathClock(path, limits.acceleration, 2.0 * period_s, commanded)
 
     def cancel(self, goal_id: Hashable) -> bool:
         """Cancel a goal: slow down and stay; tells whether there was such a goal."""
@@ -160,17 +158,23 @@ class JawPlayer:
 
     def tick(self, now_ns: int) -> None:
         """Send the next setpoint if a goal is being played; after the arm was read."""
+        guard, scaling = self._guard, self.scaling
+        is_moving = self._active is not None
+        impatient = scaling.observe(guard.age_s, guard.is_ready, now_ns, is_moving)
+        found = guard.find_stop() or impatient
+        if found is not None:
+            self.stop(found)
         active = self._active
         if active is None:
             return
-        found = self._guard.find_stop()
-        if found is None:
-            elapsed_s = (now_ns - self._ticked_ns) * 1e-9
-            last = float(active.clock.sample().q[0])
-            setpoint = active.clock.advance(elapsed_s, 1.0 if active.why_stopping is None else 0.0)
-            found = self._guard.send_jaw(float(setpoint.q[0]), last, elapsed_s)
+        elapsed_s = (now_ns - self._ticked_ns) * 1e-9
         self._ticked_ns = now_ns
-        if found is not None:
+        was_at_rest = active.clock.rate == 0.0
+        scale = scaling.factor if active.why_stopping is None else 0.0
+        setpoint = active.clock.advance(elapsed_s, scale)
+        if not (was_at_rest and active.clock.is_at_rest and scaling.is_overdue):
+            found = guard.send_jaw(float(setpoint.q[0]))
+        if found is not None and found.stop_kind is not StopKind.PATH_STOP:
             self._finish(found)
         elif active.clock.is_at_rest:
             self._judge(active, now_ns)
@@ -195,15 +199,12 @@ class JawPlayer:
             return Finding(Reason.GOAL_POSITION_LIMIT, "rad", name, position, bound)
         return None
 
-    def _commanded(self, setpoint: float) -> Commanded:
-        if self._active is not None:
-            return self._active.clock.commanded
-        return Commanded(Sample(np.array([setpoint]), np.zeros(1)))
-
     def _judge(self, active: _Active, now_ns: int) -> None:
         """At the end of the motion: reached, stalled on something, or still on its way."""
         if active.why_stopping is not None:
             self._finish(active.why_stopping)
+            return
+        if not active.clock.is_at_end or self.scaling.is_overdue:
             return
         reading = self._port.read_jaw()
         if reading.position is None:

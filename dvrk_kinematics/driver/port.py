@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from dvrk_kinematics.geometry.arrays import Array
 
-__all__ = ["ArmPort", "ArmState", "OperatingState"]
+__all__ = ["ArmPort", "ArmState", "JawReading", "OperatingState"]
 
 
 class OperatingState(Enum):
@@ -64,11 +64,29 @@ class ArmState:
     last_error: str = ""
 
 
+class JawReading(NamedTuple):
+    """What an arm says about its jaw.
+
+    Attributes:
+        position: Measured opening (rad); None if nothing valid and finite has arrived.
+        velocity: Measured speed (rad/s); None if not reported.
+        setpoint: Opening that it was last told (rad); None if unknown or not finite.
+    """
+
+    position: float | None
+    velocity: float | None
+    setpoint: float | None
+
+
 class ArmPort(Protocol):
     """An arm, real or simulated, at the other end of its CRTK topics."""
 
     def read(self) -> ArmState:
         """Give the newest state; never blocks."""
+        ...
+
+    def read_jaw(self) -> JawReading:
+        """Give the newest state of the jaw; never blocks."""
         ...
 
     def servo_jp(self, q: Array, qd: Array) -> None:

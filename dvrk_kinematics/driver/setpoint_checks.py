@@ -8,10 +8,10 @@ from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.driver.settings import GuardSettings
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK
 from dvrk_kinematics.motion.spline import Sample
 
-__all__ = ["find_arm_behind", "find_bad_jaw", "find_bad_setpoint"]
+__all__ = ["find_arm_behind", "find_bad_setpoint"]
 
 _ROUNDING = 1e-9
 
@@ -85,29 +85,3 @@ def find_arm_behind(setpoint: Sample, reported: Array, settings: GuardSettings) 
         return None
     name, text = settings.limits.names[j], "ahead of the setpoint that it reports"
     return Finding(Reason.ARM_BEHIND, text, name, float(ahead[j]), float(allowed[j]))
-
-
-def find_bad_jaw(
-    setpoint: float, last: float, elapsed_s: float, limits: MotionLimits | None
-) -> Finding | None:
-    """Find why a setpoint of the jaw must not be sent.
-
-    Args:
-        setpoint: Opening to send (rad).
-        last: Opening before it (rad).
-        elapsed_s: Time since then (s).
-        limits: Of the jaw, None for an arm without.
-    """
-    if limits is None:
-        return Finding(Reason.WRONG_JOINTS, "the arm has no jaw")
-    name, (lower, upper) = limits.names[0], limits.position.pairs[0]
-    if not (np.isfinite(setpoint) and np.isfinite(last)):
-        return Finding(Reason.NOT_FINITE_SETPOINT, "", name)
-    # A jaw that is outside may come back, but not go farther out.
-    if not min(lower, last) - LIMIT_TOLERANCE <= setpoint <= max(upper, last) + LIMIT_TOLERANCE:
-        bound = lower if setpoint < lower else upper
-        return Finding(Reason.SETPOINT_LIMIT, "", name, setpoint, bound)
-    allowed = float(limits.velocity[0]) * (1.0 + RELATIVE_SLACK) * elapsed_s + _ROUNDING
-    if abs(setpoint - last) > allowed:
-        return Finding(Reason.SETPOINT_VELOCITY, "step", name, abs(setpoint - last), allowed)
-    return None

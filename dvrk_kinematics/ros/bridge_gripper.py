@@ -10,7 +10,8 @@ from control_msgs.action import ParallelGripperCommand
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.driver.jaw import JawPlayer, JawReading, JawResult
+from dvrk_kinematics.driver.jaw import JawPlayer, JawResult
+from dvrk_kinematics.driver.port import JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.driver.result import make_result
 from dvrk_kinematics.ros.arrivals import Arrivals

@@ -17,8 +17,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 
-from dvrk_kinematics.driver.jaw import JawReading
-from dvrk_kinematics.driver.port import ArmState, OperatingState
+from dvrk_kinematics.driver.port import ArmState, JawReading, OperatingState
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.conversions import make_joint_state

@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+# Test modules are imported one by one, not as a package: what they share is found here.
+sys.path.insert(0, str(Path(__file__).parent))
+
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.driver import (
     ArmState,
