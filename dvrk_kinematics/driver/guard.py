@@ -59,6 +59,7 @@ class Guard:
         self._last: Array | None = None
         self._last_ns = 0
         self._has_sent = False
+        self._told: Finding | None = None
         self._is_cartesian = False
         self._jaw = JawSetpoint(round(settings.echo_s * 1e9))
 
@@ -116,7 +117,8 @@ class Guard:
             foreign = self._setpoints.observe(
                 state.setpoint_q, state.setpoint_arrival_ns, self._now_ns
             )
-        found = find_not_ours(state)
+        found = find_not_ours(state) or self._told
+        self._told = None
         if found is None and before is not None and state.interruptions != before.interruptions:
             found = Finding(Reason.BUSY, "for a moment, between two ticks")
         found = found or foreign or stamps or strange
@@ -236,6 +238,10 @@ class Guard:
         """Tell an arm that rests, or that somebody else moves, to stay where it is."""
         self._port.hold()
         self._setpoints.held(self._now_ns)
+
+    def hear_command(self, finding: Finding) -> None:
+        """Take into account that somebody else commands the arm: it is theirs for this tick."""
+        self._told = finding
 
     def hear_hold(self) -> None:
         """Take into account that somebody else has told the arm to hold."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.path import Commanded, Path, PathClock
+from dvrk_kinematics.driver.path import Momentum, Path, PathClock
 from dvrk_kinematics.driver.port import ArmPort, JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.speed_scaling import SpeedScaling
@@ -121,22 +121,22 @@ class JawPlayer:
         if rest is None:
             return Finding(Reason.STALE_STATE, "the arm reports no setpoint of the jaw")
         if active is None:
-            commanded = Commanded(Sample(np.array([rest]), np.zeros(1)))
+            momentum = Momentum(Sample(np.array([rest]), np.zeros(1)))
             self._ticked_ns = guard.now_ns
             if guard.is_late:
                 self.scaling.wait(guard.now_ns)
         else:
-            commanded = active.clock.commanded
+            momentum = active.clock.momentum
             self._finish(active.why_stopping or Finding(Reason.REPLACED))
-        self._active = _Active(goal_id, position, self._make_clock(commanded, position))
+        self._active = _Active(goal_id, position, self._make_clock(momentum, position))
         return None
 
-    def _make_clock(self, commanded: Commanded, goal: float) -> PathClock:
+    def _make_clock(self, momentum: Momentum, goal: float) -> PathClock:
         limits, period_s = self._limits, self._settings.period_s
         end = Sample(np.array([goal]), np.zeros(1))
         # A motion that takes a period at least is always there, also for a jaw that stays.
-        path = Path(cast(Spline, make_join(commanded.sample, end, period_s, limits)))
-        return PathClock(path, limits.acceleration, 2.0 * period_s, commanded)
+        path = Path(cast(Spline, make_join(momentum.sample, end, period_s, limits)))
+        return PathClock(path, limits.acceleration, 2.0 * period_s, momentum)
 
     def cancel(self, goal_id: Hashable) -> bool:
         """Cancel a goal: slow down and stay; tells whether there was such a goal."""

@@ -11,7 +11,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK
 from dvrk_kinematics.motion.spline import Sample, Spline
 
-__all__ = ["Commanded", "Path", "PathClock", "Step"]
+__all__ = ["Momentum", "Path", "PathClock", "Step"]
 
 _HALVINGS = 12
 """How finely the rate is chosen: 1/4096 of its change."""
@@ -34,7 +34,7 @@ class Step(NamedTuple):
     elapsed_s: float
 
 
-class Commanded(NamedTuple):
+class Momentum(NamedTuple):
     """What is commanded now, for another path to go on from.
 
     Attributes:
@@ -93,7 +93,7 @@ class PathClock:
         acceleration: Accelerations (rad/s^2, m/s^2) that a change of the rate may use, shape (n,).
         max_step_s: Most that a tick should advance it (s). After a late tick it advances by more
             only where the accelerations ask for that: a stall makes the motion late, not fast.
-        commanded: What was commanded before, from which the path goes on; None from rest.
+        momentum: From what the path goes on; None from rest.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class PathClock:
         path: Path,
         acceleration: Array,
         max_step_s: float,
-        commanded: Commanded | None = None,
+        momentum: Momentum | None = None,
     ) -> None:
         self.path = path
         self.time_s = 0.0
@@ -110,7 +110,7 @@ class PathClock:
         self._max_step_s = max_step_s
         q, qd = path.sample(0.0)
         at_rest = Step(np.zeros_like(q), np.zeros_like(q), 0.5 * max_step_s)
-        rate, before = (0.0, None) if commanded is None else commanded[1:]
+        rate, before = (0.0, None) if momentum is None else momentum[1:]
         self._before = before or at_rest
         self._q = q
         # A path that begins faster than the arm moves is entered as if from a pause.
@@ -128,12 +128,12 @@ class PathClock:
         return self.rate == 0.0 or self.is_at_end
 
     @property
-    def commanded(self) -> Commanded:
+    def momentum(self) -> Momentum:
         """What another path goes on from: at the same rate, or from rest after a pause."""
         q, qd = self.path.sample(self.time_s)
         if self.rate == 0.0:
-            return Commanded(Sample(q, np.zeros_like(qd)))
-        return Commanded(Sample(q, qd), self.rate, self._before)
+            return Momentum(Sample(q, np.zeros_like(qd)))
+        return Momentum(Sample(q, qd), self.rate, self._before)
 
     def advance(self, elapsed_s: float, scale: float = 1.0) -> Sample:
         """Advance by the time that went by, and give what to command.

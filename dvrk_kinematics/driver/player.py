@@ -19,7 +19,7 @@ from dvrk_kinematics.driver.goal_checks import find_not_arrived, find_off_path
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.jog import Jog
 from dvrk_kinematics.driver.jog_command import JogCommand
-from dvrk_kinematics.driver.path import Commanded, PathClock
+from dvrk_kinematics.driver.path import Momentum, PathClock
 from dvrk_kinematics.driver.playing import PlayingGoal
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
@@ -215,10 +215,10 @@ class Player:
 
     def _start(self, prepared: PreparedGoal) -> Finding | None:
         guard, jog, active = self._guard, self._jog, self._active
-        commanded = Commanded(self.commanded) if active is None else active.clock.commanded
+        momentum = Momentum(self.commanded) if active is None else active.clock.momentum
         if active is None and jog is not None and jog.is_active:
-            commanded = commanded._replace(rate=1.0, before=jog.last_step)
-        path = make_path(prepared, commanded.sample, guard.settings, self._settings)
+            momentum = momentum._replace(rate=1.0, before=jog.last_step)
+        path = make_path(prepared, momentum.sample, guard.settings, self._settings)
         if isinstance(path, Finding):
             return path
         if active is not None:
@@ -232,7 +232,7 @@ class Player:
             self.scaling.wait(guard.now_ns)
         guard.begin(prepared.goal.is_cartesian)
         max_step_s = 2.0 * self._settings.period_s
-        clock = PathClock(path, guard.settings.limits.acceleration, max_step_s, commanded)
+        clock = PathClock(path, guard.settings.limits.acceleration, max_step_s, momentum)
         slow_downs = self.scaling.slow_downs
         self._active = PlayingGoal(prepared, clock, self._advanced_ns, slow_downs=slow_downs)
         return None

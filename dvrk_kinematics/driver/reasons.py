@@ -79,6 +79,7 @@ class Reason(Enum):
     NOT_HOMED = "not homed"
     BUSY = "busy"
     FOREIGN_SETPOINT = "somebody else moves the setpoint"
+    FOREIGN_COMMAND = "somebody else commands the arm"
     NOT_READY_LONG_ENOUGH = "not ready for long enough"
 
     # What the arm says cannot be trusted, or it does not follow.
@@ -140,6 +141,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.NOT_HOMED: StopKind.SILENCE,
         Reason.BUSY: StopKind.SILENCE,
         Reason.FOREIGN_SETPOINT: StopKind.SILENCE,
+        Reason.FOREIGN_COMMAND: StopKind.SILENCE,
         Reason.NOT_SIMULATED: StopKind.SILENCE,
     }
 )

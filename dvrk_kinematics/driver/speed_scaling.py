@@ -34,7 +34,12 @@ class SpeedScaling:
         self._settings = settings
         self._max_gap_s = max_gap_s
         self._ticked_ns: int | None = None
-        self._forget()
+        self._allowed = 1.0
+        self._is_slowed = False
+        self._full_since_ns: int | None = None
+        self._in_time_since_ns: int | None = None
+        self._overdue_since_ns: int | None = None
+        self._why: Finding | None = None
 
     @property
     def factor(self) -> float:
@@ -50,6 +55,10 @@ class SpeedScaling:
         """Let a motion that begins now wait until all has been in time for a while."""
         self._overdue_since_ns, self._in_time_since_ns = now_ns, None
         self._allowed = 0.0
+
+    def wait_longer(self) -> None:
+        """Let a motion that rests wait anew until all has been in time; the patience goes on."""
+        self._in_time_since_ns = None
 
     def observe(
         self, age_s: float, is_ready: bool, now_ns: int, is_moving: bool
@@ -80,12 +89,8 @@ class SpeedScaling:
         return self._find_impatience(now_ns)
 
     def _forget(self) -> None:
-        self._allowed = 1.0
-        self._is_slowed = False
-        self._full_since_ns: int | None = None
-        self._in_time_since_ns: int | None = None
-        self._overdue_since_ns: int | None = None
-        self._why: Finding | None = None
+        self._allowed, self._is_slowed, self._why = 1.0, False, None
+        self._full_since_ns = self._in_time_since_ns = self._overdue_since_ns = None
 
     def _judge(
         self, lateness: float, late_s: float, reason: Reason, is_ready: bool, now_ns: int

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from control_msgs.msg import JointJog
+from control_msgs.msg import JointJog, SpeedScalingFactor
 from crtk_msgs.msg import OperatingState, StringStamped
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TwistStamped
@@ -19,6 +19,7 @@ from std_msgs.msg import Empty, String
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.bridge_others import HEARD, HEARD_OF_THE_JAW, TOLD_DEPTH
 
 __all__ = ["ACTIONS", "PUBLISHED", "SUBSCRIBED", "BridgeAction", "BridgeTopic"]
 
@@ -55,6 +56,14 @@ class BridgeAction:
     only: str = ""
 
 
+_TOLD: Final = qos.with_depth(qos.COMMAND, TOLD_DEPTH)
+
+
+def _heard(name: str) -> str:
+    what = "one of somebody else stops a motion along its path"
+    return what if name == "hold" else "one of somebody else silences us"
+
+
 PUBLISHED: Final = (
     BridgeTopic(
         f"{_ARM}/joint_states",
@@ -65,6 +74,12 @@ PUBLISHED: Final = (
     BridgeTopic("/tf", TFMessage, qos.TF, "every link that moves in its parent, same stamp"),
     BridgeTopic("/tf_static", TFMessage, qos.TF_STATIC, "the others, and what joins the trees"),
     BridgeTopic(f"{_ARM}/robot_description", String, qos.DESCRIPTION, "the URDF, once"),
+    BridgeTopic(
+        f"{_BRIDGE}/speed_scaling",
+        SpeedScalingFactor,
+        qos.LATCHED,
+        "part of their planned speed at which motions are played now, when it changes",
+    ),
     BridgeTopic("/diagnostics", DiagnosticArray, qos.STATE, "once a second"),
     BridgeTopic(f"{_ARM}/servo_jp", JointState, qos.COMMAND, "to the arm: setpoints"),
     BridgeTopic(f"{_ARM}/jaw/servo_jp", JointState, qos.COMMAND, "to the arm: the jaw", "jaw"),
@@ -77,6 +92,12 @@ PUBLISHED: Final = (
 SUBSCRIBED: Final = (
     BridgeTopic(f"{_BRIDGE}/jog", TwistStamped, qos.COMMAND, "velocity of the tip"),
     BridgeTopic(f"{_BRIDGE}/jog_joints", JointJog, qos.COMMAND, "velocities of joints"),
+    BridgeTopic(
+        f"{_BRIDGE}/speed_scaling_input",
+        SpeedScalingFactor,
+        qos.LATCHED,
+        "part of their planned speed at which motions shall be played, 0 to 1; 0 pauses them",
+    ),
     BridgeTopic(f"{_ARM}/measured_js", JointState, qos.STATE_READER, "where the joints are"),
     BridgeTopic(f"{_ARM}/setpoint_js", JointState, qos.STATE_READER, "where they were told to be"),
     BridgeTopic(f"{_ARM}/jaw/measured_js", JointState, qos.STATE_READER, "the jaw", "jaw"),
@@ -90,6 +111,14 @@ SUBSCRIBED: Final = (
         qos.with_depth(qos.COMMAND, 10),
         "what somebody tells it to have counts at once",
         "tool",
+    ),
+    *(
+        BridgeTopic(f"{_ARM}/{name}", message, _TOLD, _heard(name))
+        for name, message in HEARD.items()
+    ),
+    *(
+        BridgeTopic(f"{_ARM}/{name}", message, _TOLD, _heard(name), "jaw")
+        for name, message in HEARD_OF_THE_JAW.items()
     ),
 )
 """tf and tf_static are heard besides, for a moment when somebody new publishes them, and for good

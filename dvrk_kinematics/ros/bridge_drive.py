@@ -29,9 +29,11 @@ from dvrk_kinematics.ros.bridge_limits import (
     make_jog_settings,
     make_player_settings,
 )
+from dvrk_kinematics.ros.bridge_others import OtherClients
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
 from dvrk_kinematics.ros.bridge_port import CrtkPort
 from dvrk_kinematics.ros.bridge_scripts import SILENT_S
+from dvrk_kinematics.ros.bridge_speed import SpeedTopics
 from dvrk_kinematics.ros.bridge_trajectory import TrajectoryAction
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
@@ -106,7 +108,8 @@ class ArmDrive:
         joints = [f"{settings.joint_prefix}{name}" for name in arm.joint_names]
         guard_settings = make_guard_settings(arm, settings)
         player_settings = make_player_settings(arm, settings)
-        self.port = CrtkPort(node, settings.arm, arm.joint_names, has_jaw, has_tool)
+        self._others = OtherClients(node, settings.arm, has_jaw)
+        self.port = CrtkPort(node, settings.arm, arm.joint_names, has_jaw, has_tool, self._others)
         self.guard = Guard(self.port, guard_settings)
         self.jog = Jog(self.guard, arm, make_jog_settings(settings), player_settings)
         self.player = Player(self.guard, player_settings, self.jog)
@@ -117,6 +120,7 @@ class ArmDrive:
         self._heard_ns: int | None = None
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
+        self._speed = SpeedTopics(node, settings.arm)
         self._topics = JogTopics(node, settings, joints, tip)
         self._action = TrajectoryAction(
             node,
@@ -163,6 +167,8 @@ class ArmDrive:
         """
         self._watch_silence()
         self._watch_identity()
+        self._hear_others(now_ns)
+        self._take_speed()
         refused = self.commands.find_refusal()
         self._take_goals(refused)
         self._take_jog(refused, now_ns)
@@ -175,6 +181,7 @@ class ArmDrive:
         if self.guard.state is not None:
             self.commands.tick(self.guard.state, now_ns)
         self.send_results()
+        self._speed.tell(self.player.speed)
         self._sample_feedback(now_ns)
 
     def drop_arriving(self) -> None:
@@ -199,12 +206,50 @@ class ArmDrive:
     def _watch_identity(self) -> None:
         """Let nothing go on that moves an arm which is not the one it began with."""
         stranger = self.identity.find_refusal()
-        if stranger is not None and stranger.reason is Reason.NOT_SIMULATED and not self.is_idle:
-            self.stop(stranger)
+        if stranger is None or stranger.reason is not Reason.NOT_SIMULATED or self.is_idle:
+            return
+        if self.identity.is_asking and self._is_paused:
+            # The arm was silent, and the motion rests: it waits for the answer too.
+            self.player.scaling.wait_longer()
+            return
+        self.stop(stranger)
+
+    @property
+    def _is_paused(self) -> bool:
+        """Whether what is being played rests because the arm was silent."""
+        is_jaw_idle = self._jaw is None or self._jaw.feedback() is None
+        return is_jaw_idle and self.player.scaling.is_overdue and self.player.speed == 0.0
+
+    def _hear_others(self, now_ns: int) -> None:
+        """Yield to whatever somebody else tells the arm."""
+        heard = self._others.take(now_ns)
+        if heard.is_hold:
+            self.guard.hear_hold()
+            self.drop_arriving()
+            self.stop(Finding(Reason.HOLD_REQUESTED, "by another client of the arm"))
+        if heard.arm is not None:
+            self.guard.hear_command(heard.arm)
+        if heard.jaw is not None and self._jaw is not None:
+            self._jaw.stop(heard.jaw)
+
+    def _take_speed(self) -> None:
+        factor = self._speed.take()
+        if factor is None:
+            return
+        self.player.scaling.wish = factor
+        if self._jaw is not None:
+            self._jaw.scaling.wish = factor
+
+    @property
+    def slow_downs(self) -> int:
+        """How many times lateness has slowed a motion of the arm or the jaw so far."""
+        jaw = 0 if self._jaw is None else self._jaw.scaling.slow_downs
+        return self.player.scaling.slow_downs + jaw
 
     def close(self) -> None:
         """Take no more goals."""
         self._action.close()
+        self._others.close()
 
     def _take_goals(self, refused: Finding | None) -> None:
         cancelled = self._action.find_cancelled()

@@ -48,6 +48,8 @@ class ArmIdentity:
         self._question: _Question | None = None
         self.publishers: tuple[str, ...] = ()
         """Names of the nodes that publish the arm's state."""
+        self.is_asking = False
+        """Whether it is not known yet who has spoken after a silence."""
         create_steady_timer(node, _LOOK_S, self._look)
 
     def find_refusal(self) -> Finding | None:
@@ -63,6 +65,7 @@ class ArmIdentity:
             text = f"{self._arm} was silent, and who publishes it now is being asked"
             self._refusal = Finding(Reason.NOT_SIMULATED, text)
             self._known = None
+            self.is_asking = True
 
     def _look(self) -> None:
         """See who publishes; ask whoever is new."""
@@ -90,6 +93,7 @@ class ArmIdentity:
         elif not self._needs_simulator:
             self._refusal = None
         elif namesakes > 1:
+            self.is_asking = False
             text = f"{namesakes} nodes are called {names[0]}, and one of them may be a real arm"
             self._refusal = Finding(Reason.NOT_SIMULATED, text)
         else:
@@ -98,6 +102,7 @@ class ArmIdentity:
             self._question = _Question(self._node, names[0], self._hear)
 
     def _hear(self, name: str, values: list[Any]) -> None:
+        self.is_asking = False
         if self._question is not None:
             self._question.close()
             self._question = None

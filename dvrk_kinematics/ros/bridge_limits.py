@@ -42,6 +42,7 @@ def make_guard_settings(arm: Arm, settings: BridgeSettings) -> GuardSettings:
         cannula=make_cannula_rule(arm, depth) if depth > 0.0 else None,
         jaw=_jaw_limits(arm, settings),
         max_age_s=settings.max_age,
+        patience_s=max(settings.patience, 1e-9),
         # A setpoint may be as old as a state when the arm's report of it comes.
         echo_s=max(0.5, 2.0 * settings.max_age),
         ready_s=max(settings.ready_time, 1e-9),

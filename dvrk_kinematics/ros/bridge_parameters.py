@@ -115,19 +115,32 @@ class BridgeSettings:
         read_only=True,
     )
     max_age: float = parameter(
-        0.05, "oldest state to move with", unit="s", minimum=0.005, maximum=1.0, read_only=True
+        0.05,
+        "oldest state to move with; an older one slows a motion down to rest",
+        unit="s",
+        minimum=0.005,
+        maximum=1.0,
+        read_only=True,
     )
     max_gap: float = parameter(
         0.05,
-        "longest time between two ticks of a motion; a longer one stops it along its path",
+        "longest time between two ticks of a motion; a longer one slows it down to rest",
         unit="s",
         minimum=0.02,
         maximum=1.0,
         read_only=True,
     )
+    patience: float = parameter(
+        2.0,
+        "how long a motion that was late, and so came to rest, waits before it ends",
+        unit="s",
+        minimum=0.0,
+        maximum=3600.0,
+        read_only=True,
+    )
     ready_time: float = parameter(
         0.1,
-        "how long the arm must be ready before a motion",
+        "how long the arm must be ready before a motion begins, or goes on after it was late",
         unit="s",
         minimum=0.0,
         maximum=10.0,

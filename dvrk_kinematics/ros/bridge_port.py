@@ -6,6 +6,7 @@ the monotonic clock: a jump of the wall clock changes nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from std_msgs.msg import Empty, String
 from dvrk_kinematics.driver.port import ArmState, JawReading, OperatingState
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.bridge_others import OtherClients
 from dvrk_kinematics.ros.conversions import make_joint_state
 from dvrk_kinematics.ros.patched import PatchedMessage, RawReader
 from dvrk_kinematics.ros.polled import PolledSubscription
@@ -104,12 +106,20 @@ class CrtkPort:
         joints: Its joints.
         has_jaw: Whether it has the topics of a jaw.
         has_tool: Whether it has the topic tool_type.
+        others: Who hears commands of others, and is told of ours.
     """
 
     def __init__(
-        self, node: Node, arm: str, joints: Sequence[str], has_jaw: bool, has_tool: bool
+        self,
+        node: Node,
+        arm: str,
+        joints: Sequence[str],
+        has_jaw: bool,
+        has_tool: bool,
+        others: OtherClients,
     ) -> None:
         self._node = node
+        self._others = others
         self.measured = JointStream(node, f"{arm}/measured_js")
         self._setpoint = JointStream(node, f"{arm}/setpoint_js")
         self.jaw = JointStream(node, f"{arm}/jaw/measured_js") if has_jaw else None
@@ -202,11 +212,13 @@ class CrtkPort:
 
     def servo_jaw(self, position: float) -> None:
         """Send a setpoint of the jaw (rad)."""
+        self._others.sent_opening(position, time.monotonic_ns())
         self._jaw_servo["position"] = [position]
         self._publishers["jaw/servo_jp"].publish(self._jaw_servo.stamped(self._now_ns()))
 
     def hold(self) -> None:
         """Tell the arm to stay at its setpoint."""
+        self._others.sent_hold(time.monotonic_ns())
         self._publishers["hold"].publish(Empty())
 
     def state_command(self, word: str) -> None:

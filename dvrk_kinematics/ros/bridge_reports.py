@@ -132,6 +132,16 @@ class BridgeReports:
             }
             if margin < _MARGIN_WARNING:
                 report.worsen(WARN, "near a joint limit")
+        scaling = self._drive.player.scaling
+        report.values |= {
+            "speed_scaling": self._drive.player.speed,
+            "speed_scaling_input": scaling.wish,
+            "slow_downs": self._drive.slow_downs,
+        }
+        if scaling.is_overdue:
+            report.worsen(WARN, "late: it rests, and goes on when the arm is in time")
+        elif scaling.wish < 1.0 and not self._drive.is_idle:
+            report.message = "paused" if scaling.wish == 0.0 else f"moving at {scaling.wish:.0%}"
         slowed = self._drive.jog.slowed_by
         if slowed is not None:
             report.values |= {"jog_factor": self._drive.jog.factor, "jog_slowed_by": str(slowed)}

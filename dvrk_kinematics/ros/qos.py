@@ -14,6 +14,7 @@ __all__ = [
     "COMMAND",
     "DESCRIPTION",
     "EVENT",
+    "LATCHED",
     "SERVICE",
     "STATE",
     "STATE_READER",
@@ -75,6 +76,9 @@ most of a hundred. Not more, since what waits may be large.
 
 TRIGGER = _reliable(depth=1000)
 """The same for requests that hold nothing or little, such as to stop."""
+
+LATCHED = _reliable(depth=1, latched=True)
+"""A setting that holds until it is changed: whoever comes later gets the last one."""
 
 DESCRIPTION = _reliable(depth=1, latched=True)
 """robot_description: one text for all who come, whenever they come."""

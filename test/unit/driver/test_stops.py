@@ -130,6 +130,7 @@ CAUSES: dict[Reason, Callable] = {
     Reason.NOT_HOMED: lambda rig: rig.arm.say(is_homed=False),
     Reason.BUSY: lambda rig: rig.arm.say(is_busy=True),
     Reason.FOREIGN_SETPOINT: _foreign,
+    Reason.FOREIGN_COMMAND: lambda rig: rig.guard.hear_command(Finding(Reason.FOREIGN_COMMAND)),
     Reason.NOT_SIMULATED: lambda rig: rig.player.stop(Finding(Reason.NOT_SIMULATED)),
 }
 
