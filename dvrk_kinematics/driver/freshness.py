@@ -87,6 +87,11 @@ class Freshness:
         setpoint = self._setpoint.observe(state.setpoint_arrival_ns, state.setpoint_stamp_ns)
         return measured or setpoint
 
+    @property
+    def setpoint_news_ns(self) -> int | None:
+        """When news of setpoint_js arrived last (monotonic); None if none did."""
+        return self._setpoint.news_arrival_ns
+
     def age_s(self, now_ns: int) -> float:
         """Time since the older of the last news (s); infinite before both have come."""
         return self._find_oldest(now_ns)[0] * 1e-9

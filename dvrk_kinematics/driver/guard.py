@@ -114,9 +114,9 @@ class Guard:
         strange = find_untrustworthy(state, self._names, self.settings.tool)
         foreign = None
         if strange is None or strange.reason is Reason.WRONG_TOOL:
-            foreign = self._setpoints.observe(
-                state.setpoint_q, state.setpoint_arrival_ns, self._now_ns
-            )
+            # A datum that is published again says nothing of what was sent since.
+            news_ns = self._freshness.setpoint_news_ns
+            foreign = self._setpoints.observe(state.setpoint_q, news_ns, self._now_ns)
         found = find_not_ours(state) or self._told
         self._told = None
         if found is None and before is not None and state.interruptions != before.interruptions:

@@ -243,6 +243,24 @@ def test_the_recorded_stamps_never_stop_a_motion(make_rig) -> None:
     rig.check_commands()
 
 
+def test_an_arm_that_repeats_its_datum_while_it_is_starved_is_late_and_not_behind(rig) -> None:
+    """The publisher of a dVRK goes on while its arm does not run: longer than an echo may take."""
+    path = _begin(rig, 4.0)
+    rig.arm.stamp_step_ns = 1_000
+    frozen_q = rig.arm.state.setpoint_q
+    rig.arm.echo_delay = 190
+    for _ in range(150):
+        rig.arm.now_ns += PERIOD_NS
+        rig.arm.publish()
+        rig.arm.say(setpoint_q=frozen_q, measured_q=frozen_q)
+        rig.player.tick(rig.arm.now_ns)
+    assert rig.player.last_stop is None
+    rig.arm.stamp_step_ns, rig.arm.echo_delay = PERIOD_NS, 3
+    rig.run()
+    assert rig.results[0].finding.reason is Reason.REACHED
+    _check_path(rig, path)
+
+
 def test_a_goal_that_comes_while_the_arm_is_late_waits_for_it(rig) -> None:
     rig.arm.is_reporting = False
     rig.ticks(30)
