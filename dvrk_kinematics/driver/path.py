@@ -94,6 +94,8 @@ class PathClock:
         max_step_s: Most that a tick should advance it (s). After a late tick it advances by more
             only where the accelerations ask for that: a stall makes the motion late, not fast.
         momentum: From what the path goes on; None from rest.
+        farthest: Most that one step may move the joints (rad, m), shape (n,), whatever the
+            accelerations ask for after a long stall; None for no bound.
     """
 
     def __init__(
@@ -102,12 +104,14 @@ class PathClock:
         acceleration: Array,
         max_step_s: float,
         momentum: Momentum | None = None,
+        farthest: Array | None = None,
     ) -> None:
         self.path = path
         self.time_s = 0.0
         # Paths may exceed the accelerations by as much.
         self._allowed = acceleration * (1.0 + RELATIVE_SLACK)
         self._max_step_s = max_step_s
+        self._farthest = farthest
         q, qd = path.sample(0.0)
         at_rest = Step(np.zeros_like(q), np.zeros_like(q), 0.5 * max_step_s)
         rate, before = (0.0, None) if momentum is None else momentum[1:]
@@ -146,6 +150,8 @@ class PathClock:
             wanted = min(scale, self._max_step_s / elapsed_s)
             if wanted != self.rate:
                 self.rate = self._find_rate(wanted, elapsed_s)
+            if elapsed_s > self._max_step_s and self._farthest is not None:
+                self.rate = self._find_short(self.rate, elapsed_s, self._farthest)
             self.time_s += self.rate * elapsed_s
             q, qd = self.sample()
             self._before, self._q = Step((q - self._q) / elapsed_s, qd, elapsed_s), q
@@ -168,6 +174,16 @@ class PathClock:
             else:
                 impossible = middle
         return possible
+
+    def _find_short(self, rate: float, elapsed_s: float, farthest: Array) -> float:
+        """The rate, or one so much lower that the step is not too far."""
+        for _ in range(_HALVINGS):
+            moved = np.abs(self.path.sample(self.time_s + rate * elapsed_s).q - self._q)
+            part = float((moved / farthest).max())
+            if part <= 1.0:
+                break
+            rate /= part * (1.0 + _ROUNDING)
+        return rate
 
     def _can_go_to(self, rate: float, elapsed_s: float) -> bool:
         q, qd = self.path.sample(self.time_s + rate * elapsed_s)

@@ -231,8 +231,14 @@ class Player:
         if guard.is_late and active is None:
             self.scaling.wait(guard.now_ns)
         guard.begin(prepared.goal.is_cartesian)
-        max_step_s = 2.0 * self._settings.period_s
-        clock = PathClock(path, guard.settings.limits.acceleration, max_step_s, momentum)
+        clock = PathClock(
+            path,
+            guard.settings.limits.acceleration,
+            2.0 * self._settings.period_s,
+            momentum,
+            # A little less than the guard lets through.
+            0.9 * guard.settings.step_fraction * guard.settings.pid_tolerance,
+        )
         slow_downs = self.scaling.slow_downs
         self._active = PlayingGoal(prepared, clock, self._advanced_ns, slow_downs=slow_downs)
         return None

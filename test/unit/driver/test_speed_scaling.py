@@ -182,6 +182,17 @@ def test_a_late_tick_makes_a_motion_slow_without_a_kink(rig, gap_ms: int) -> Non
     _check_path(rig, path)
 
 
+def test_a_late_tick_of_a_fast_wrist_is_no_step_near_the_tolerance_of_the_pid(rig) -> None:
+    assert rig.play(0.5, q=np.array([0.0, 0.0, 0.12, 4.0, 0.0, 0.0])) is None
+    rig.ticks(90)
+    assert rig.arm.sent[-1].qd[3] > 5.0
+    rig.tick(dt_ns=120_000_000)
+    step = np.abs(rig.arm.sent[-1].q - rig.arm.sent[-2].q)
+    assert 0.2 < step[3] <= 0.45, "as far as the guard lets it go"
+    rig.run()
+    assert rig.results[0].finding.reason is Reason.REACHED
+
+
 def test_a_loop_that_stood_still_for_longer_than_the_patience_ends_the_goal(rig) -> None:
     _begin(rig)
     rig.tick(dt_ns=2_100_000_000)
