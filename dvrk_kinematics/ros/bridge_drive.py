@@ -181,7 +181,7 @@ class ArmDrive:
         if self.guard.state is not None:
             self.commands.tick(self.guard.state, now_ns)
         self.send_results()
-        self._speed.tell(self.player.speed)
+        self._speed.tell(self.player.speed, self.player.scaling.factor)
         self._sample_feedback(now_ns)
 
     def drop_arriving(self) -> None:

@@ -11,7 +11,7 @@ from dvrk_kinematics.ros.polled import PolledSubscription
 __all__ = ["SpeedTopics"]
 
 _STEP = 0.01
-"""Smallest change of the factor that is published, besides its way to 0 and 1."""
+"""Smallest change of the factor that is published on its way."""
 
 
 class SpeedTopics:
@@ -46,11 +46,17 @@ class SpeedTopics:
         )
         return None
 
-    def tell(self, factor: float) -> None:
-        """Publish the factor at which motions are played, if it has changed."""
+    def tell(self, factor: float, wanted: float) -> None:
+        """Publish the factor at which motions are played, if it has changed.
+
+        Args:
+            factor: The factor now.
+            wanted: The factor that it comes to; published in any case once it is there.
+        """
         told = self._told
-        if told is not None and factor not in (0.0, 1.0) and abs(factor - told) < _STEP:
+        if factor == told or (
+            told is not None and factor != wanted and abs(factor - told) < _STEP
+        ):
             return
-        if factor != told:
-            self._told = factor
-            self._publisher.publish(SpeedScalingFactor(factor=factor))
+        self._told = factor
+        self._publisher.publish(SpeedScalingFactor(factor=factor))

@@ -29,7 +29,7 @@ class Fault(NamedTuple):
 TAKEN_AWAY = (Reason.LEFT_ENABLED, Reason.FAULT, Reason.BUSY)
 FAULTS = {
     "state dropped": Fault("dropped_state", {}, (Reason.STALE_STATE,)),
-    "state delayed": Fault("delayed_state", {"fault_delay": 2.0}, (Reason.STALE_STATE,)),
+    "state delayed": Fault("delayed_state", {"fault_delay": 5.0}, (Reason.STALE_STATE,)),
     "joint stalled": Fault("stalled_joint", {"fault_joint": "yaw"}, (Reason.TRACKING_ERROR,)),
     "encoder jump": Fault(
         "encoder_jump", {"fault_joint": "yaw", "fault_jump": 0.3}, (Reason.TRACKING_ERROR,)

@@ -69,12 +69,54 @@ def test_a_second_client_that_moves_the_arm_silences_the_bridge(
         if goal.wait(0.01):
             break
         assert time.monotonic() < deadline, "nobody was seen"
-    check_silence(client, goal, Reason.FOREIGN_SETPOINT, Reason.BUSY)
+    check_silence(client, goal, Reason.FOREIGN_SETPOINT, Reason.FOREIGN_COMMAND, Reason.BUSY)
     assert client.commands.mark("hold") == holds
     client.arm.wait("operating_state", lambda: not client.arm.state.is_busy)
     client.commands.forgive()
     client.do("enable")
     client.reach(HOME)
+
+
+def test_another_clients_hold_stops_the_motion_along_its_path(client: BridgeClient) -> None:
+    """Once 384 setpoints followed it, and the goal was reached."""
+    client.arm.prepare("hold")
+    client.arm.check_connections()
+    before = client.commands.mark()
+    goal = client.go(at(yaw=1.0), 12.0)
+    client.wait_moving(0.3, before=before)
+    client.arm.send("hold", Empty())
+    response = goal.result(TIMEOUT_S)
+    text = check_ended(response, Reason.HOLD_REQUESTED, VIOLATED)
+    assert "another client" in text
+    client.wait_stop(Reason.HOLD_REQUESTED)
+    assert client.setpoint[0] < 0.9
+    # The arm is still ours: nobody has moved it.
+    client.reach(HOME)
+
+
+@pytest.mark.parametrize("command", ["free", "servo_jf"])
+def test_another_client_who_takes_the_effort_silences_the_bridge(
+    client: BridgeClient, command: str
+) -> None:
+    """The arm's setpoint does not show it, and the next one of ours would be a jump."""
+    client.arm.prepare(command)
+    client.arm.check_connections()
+    before, holds = client.commands.mark(), client.commands.mark("hold")
+    goal = client.go(at(yaw=1.0), 12.0)
+    client.wait_moving(0.3, before=before)
+    client.arm.send(command, Empty() if command == "free" else JointState(effort=[0.0] * 6))
+    check_silence(client, goal, Reason.FOREIGN_COMMAND)
+    assert client.commands.mark("hold") == holds
+    client.commands.forgive()
+
+
+def test_a_goal_right_after_a_freeze_is_not_taken_for_somebody_elses(client: BridgeClient) -> None:
+    """The arm's own hold falls back by a setpoint."""
+    client.go(at(yaw=1.0), 12.0)
+    client.wait_moving(0.3)
+    client.do("hold")
+    response = client.go(HOME, 1.0).result(TIMEOUT_S)
+    assert response.status == SUCCEEDED, response
 
 
 def test_an_arm_that_others_move_is_left_alone_until_it_rests(client: BridgeClient) -> None:

@@ -1,0 +1,106 @@
+"""The speed of a motion, set by anybody while it moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bridge_client import BridgeClient
+from control_msgs.msg import SpeedScalingFactor
+from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at
+from rclpy.node import Node
+
+from dvrk_kinematics.ros import qos
+
+
+class Slider:
+    """Sets the speed, and hears what is played."""
+
+    def __init__(self, node: Node, namespace: str) -> None:
+        start = f"{namespace}/bridge/PSM1"
+        self._publisher = node.create_publisher(
+            SpeedScalingFactor, f"{start}/speed_scaling_input", qos.LATCHED
+        )
+        self.heard: list[float] = []
+        node.create_subscription(
+            SpeedScalingFactor,
+            f"{start}/speed_scaling",
+            lambda message: self.heard.append(message.factor),
+            qos.LATCHED,
+        )
+
+    def set(self, factor: float) -> None:
+        self._publisher.publish(SpeedScalingFactor(factor=factor))
+
+    def wait(self, client: BridgeClient, factor: float) -> None:
+        client.until(lambda: self.heard[-1:] == [factor], f"speed {factor}, heard {self.heard}")
+
+
+@pytest.fixture(scope="module")
+def slider(node: Node) -> Slider:
+    """Speaks before there is a bridge: the factor waits for it."""
+    slider = Slider(node, "speed")
+    slider.set(0.25)
+    return slider
+
+
+@pytest.fixture(scope="module")
+def rig(slider: Slider, make_rig: Any) -> Any:
+    return make_rig("speed")
+
+
+@pytest.fixture
+def client(rig: Any) -> Any:
+    """An arm at home; whatever the test does, its commands are checked."""
+    rig.client.get_ready()
+    rig.client.reach(HOME)
+    yield rig.client
+    rig.client.commands.check()
+
+
+def test_a_factor_that_was_set_before_the_bridge_began_counts(
+    client: BridgeClient, slider: Slider
+) -> None:
+    slider.wait(client, 0.25)
+    goal = client.go(at(yaw=0.2), 1.0)
+    response = goal.result(TIMEOUT_S)
+    assert response.status == SUCCEEDED
+    stamps = client.commands.stamps_ns()[-100:]
+    assert response.result.error_string.startswith("goal reached")
+    assert len(stamps) == 100
+    slider.set(1.0)
+    slider.wait(client, 1.0)
+
+
+def test_a_motion_is_slowed_paused_and_goes_on(client: BridgeClient, slider: Slider) -> None:
+    slider.set(1.0)
+    slider.wait(client, 1.0)
+    before = client.commands.mark()
+    goal = client.go(at(yaw=0.5), 2.0)
+    client.wait_moving(0.3, before=before)
+    slider.set(0.5)
+    slider.wait(client, 0.5)
+    client.wait_diagnosed("motion", "50%", speed_scaling_input="0.5")
+    slider.set(0.0)
+    slider.wait(client, 0.0)
+    client.wait_diagnosed("motion", "paused", speed_scaling="0")
+    where = client.commands.newest()
+    assert 0.0 < where[0] < 0.5
+    client.wait_moving(0.2)
+    np.testing.assert_array_equal(client.commands.newest(), where)
+    assert not goal.wait(0.0)
+    slider.set(1.0)
+    assert goal.result(TIMEOUT_S).status == SUCCEEDED
+    client.wait_at("measured_js", at(yaw=0.5), 1e-6)
+
+
+@pytest.mark.parametrize("factor", [float("nan"), -0.1, 1.5, float("inf")])
+def test_a_factor_outside_of_0_to_1_changes_nothing(
+    client: BridgeClient, slider: Slider, factor: float
+) -> None:
+    slider.set(1.0)
+    slider.wait(client, 1.0)
+    slider.set(factor)
+    client.reach(at(yaw=0.1))
+    client.wait_diagnosed("motion", speed_scaling_input="1")
