@@ -16,7 +16,8 @@ PROCESS_DEVIATIONS: Final = (
         "rate",
         "at any time",
         "control cycle 1.5 kHz, state topics 100 Hz",
-        "one `rate` for both, 200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
+        "data are as old as there, but a cycle is only made when it is published, at `rate`, "
+        "200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
     ),
     Deviation(
         "servo_queue",

@@ -114,12 +114,14 @@ class SimulatedArm(CartesianCommands):
     # For tests and teaching.
 
     def _joint_index(self, joint: str) -> int:
-        """The driven joint of a name.
+        """The driven joint of a name; the first for an empty one.
 
         Raises:
             UnknownName: There is none.
         """
         names = self._driven_names()
+        if not joint:
+            return 0
         if joint not in names:
             raise UnknownName("joint", joint, names)
         return names.index(joint)
