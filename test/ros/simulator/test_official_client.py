@@ -85,14 +85,14 @@ def test_a_move_to_where_it_is_still_pulses_busy(psm: ArmClient) -> None:
 
 
 def test_cartesian_moves_and_servos_reach_their_goals(psm: ArmClient) -> None:
-    model = load_arm("PSM", instrument="400006")
+    model = load_arm("PSM", instrument="400006", zero="controller")
     goal = model.forward(np.array([0.1, 0.1, 0.14, 0.2, 0.1, 0.1]))
     # A frame that does not exist is ignored, as the dVRK ignores it.
     stamped = PoseStamped(pose=matrix_to_pose(goal))
     stamped.header.frame_id = "nonsense"
     assert psm.move("move_cp", stamped)
     reached = pose_to_matrix(psm.newest("measured_cp").pose)
-    np.testing.assert_allclose(reached, goal, atol=1e-5)
+    np.testing.assert_allclose(reached, goal, atol=1e-9)
     reached[0, 3] += 0.001
     psm.send("servo_cp", PoseStamped(pose=matrix_to_pose(reached)))
     psm.wait(
