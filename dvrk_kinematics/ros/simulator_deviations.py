@@ -20,10 +20,10 @@ PROCESS_DEVIATIONS: Final = (
         "200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
     ),
     Deviation(
-        "servo_queue",
-        "servo commands faster than `rate`",
-        "queue of 1, read every 0.1 ms",
-        "queue of 20, read once a cycle: all are applied in the order of arrival, the newest wins",
+        "bursts",
+        "commands on one topic in a burst",
+        "queue of 1, read every 0.1 ms, or later where its machine is busy",
+        "of those within 1 ms of each other only the newest is acted on",
     ),
     Deviation(
         "tf_publishers",

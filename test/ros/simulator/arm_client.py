@@ -142,7 +142,8 @@ class ArmClient:
         def is_settled() -> bool:
             texts = self.texts("status")
             has_moved = any(text.endswith("current state HOMING") for text in texts[before:])
-            is_homed = has_moved and texts[-1].endswith("current state HOMED")
+            # Without a configured tool it is told after homing that one is there.
+            is_homed = has_moved and texts[-1].endswith(("current state HOMED", "tool detected"))
             is_quiet = time.monotonic() - self._heard_at["status"] > _QUIET_S
             return is_homed and is_quiet and not self.state.is_busy
 
