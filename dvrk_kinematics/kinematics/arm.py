@@ -26,6 +26,7 @@ from dvrk_kinematics.kinematics.validation import (
 )
 from dvrk_kinematics.models.loader import load_model
 from dvrk_kinematics.models.schema import ArmModel
+from dvrk_kinematics.models.zero import Zero, with_zero
 
 __all__ = ["Arm", "load_arm"]
 
@@ -174,6 +175,7 @@ def load_arm(
     generation: str = "Classic",
     solver: str | None = None,
     folder: Path | None = None,
+    zero: str | Zero = "ideal",
 ) -> Arm:
     """Loads an arm.
 
@@ -184,10 +186,12 @@ def load_arm(
         solver: Key of the inverse kinematics if not the usual one: "numeric" makes a snake a free
             redundant arm, whose disc joints need not be equal.
         folder: Where the model files are; the project's own by default.
+        zero: "ideal", or "controller" for the offsets of 1.5708 that the dVRK's own software has
+            instead of right angles: up to 0.95 um and 10 urad at the tip of a PSM.
 
     Raises:
         UnknownName: No such arm, generation, instrument or solver; lists those that exist.
-        InvalidInput: The arm carries no instrument, or not one of that generation.
+        InvalidInput: The arm carries no instrument, or not one of that generation; no such zero.
         ModelError: A model file is wrong; names file and place.
     """
-    return Arm(load_model(name, instrument, generation, folder), solver)
+    return Arm(with_zero(load_model(name, instrument, generation, folder), zero), solver)

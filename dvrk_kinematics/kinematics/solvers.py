@@ -7,6 +7,7 @@ from importlib import import_module
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkSolver
+from dvrk_kinematics.kinematics.shifted_solver import ShiftedSolver
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["make_solver", "solver_names"]
@@ -19,6 +20,10 @@ _SOLVERS = {
     "five_axis": ("five_axis", "FiveAxisSolver"),
     "spherical_wrist": ("spherical_wrist", "SphericalWristSolver"),
 }
+
+
+_FOR_ANY_CHAIN = frozenset({"numeric"})
+"""Those that need no exact offsets."""
 
 
 def solver_names() -> tuple[str, ...]:
@@ -35,6 +40,13 @@ def make_solver(key: str, model: ArmModel, limits: JointLimits) -> IkSolver:
     """
     if key not in _SOLVERS:
         raise UnknownName("solver", key, _SOLVERS)
+    if model.ideal is not None and key not in _FOR_ANY_CHAIN:
+        # A closed form is made for exact offsets: others are a shift of the joints.
+        shift = model.zero_shift
+        shifted = JointLimits(
+            limits.names, (limits.lower + shift).tolist(), (limits.upper + shift).tolist()
+        )
+        return ShiftedSolver(make_solver(key, model.ideal, shifted), shift, limits)
     module, name = _SOLVERS[key]
     factory = getattr(import_module(f"dvrk_kinematics.kinematics.{module}"), name)
     solver: IkSolver = factory(model, limits)

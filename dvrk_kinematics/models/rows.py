@@ -16,6 +16,9 @@ __all__ = ["DH_KEYS", "dh_constants", "read_chain", "read_dh", "read_joint", "re
 DH_KEYS = ("alpha", "a", "d", "theta")
 _LIMIT_KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
 _TOLERANCE_KEY = "pid_tolerance"
+_CONTROLLER_KEY = "controller_theta"
+_NEAR_RAD = 1e-4
+"""A controller's offset is that of the ideal arm, rounded."""
 
 
 def read_joint(name: str, node: Node) -> JointModel:
@@ -47,7 +50,16 @@ def read_dh(node: Node, joint: JointModel | None) -> DhRow:
     """Reads alpha, a, d and theta of one row; other keys are the caller's business."""
     values = {key: node[key].number() for key in DH_KEYS}
     kind = joint.kind if joint else JointKind.FIXED
-    return DhRow(**values, joint=joint.name if joint else None, kind=kind)
+    rounded = node[_CONTROLLER_KEY].number() if _CONTROLLER_KEY in node else None
+    if rounded is not None and (
+        kind is not JointKind.REVOLUTE or abs(rounded - values["theta"]) > _NEAR_RAD
+    ):
+        raise node[_CONTROLLER_KEY].error(
+            f"must be theta of a revolute joint, {values['theta']}, to {_NEAR_RAD}, is {rounded}"
+        )
+    return DhRow(
+        **values, joint=joint.name if joint else None, kind=kind, controller_theta=rounded
+    )
 
 
 def read_chain(node: Node, joints: Iterable[JointModel], prefix: str = "") -> tuple[DhRow, ...]:
@@ -59,7 +71,7 @@ def read_chain(node: Node, joints: Iterable[JointModel], prefix: str = "") -> tu
     by_name = {joint.name: joint for joint in joints}
     rows = []
     for name, entry in node.items():
-        entry.keys(DH_KEYS, ("fixed",))
+        entry.keys(DH_KEYS, ("fixed", _CONTROLLER_KEY))
         fixed = "fixed" in entry and entry["fixed"].flag()
         joint = None if fixed else by_name.get(prefix + name)
         if joint is None and not fixed:

@@ -84,6 +84,7 @@ class DhRow:
         theta: Angle about z (rad), without the joint's position.
         joint: Name of the joint that moves it, None for a fixed row.
         kind: How the row moves; FIXED without a joint.
+        controller_theta: theta as the controller keeps it (rad); None where that is exact.
     """
 
     alpha: float
@@ -92,6 +93,7 @@ class DhRow:
     theta: float
     joint: str | None
     kind: JointKind
+    controller_theta: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ class ArmModel:
             controllers are not described by a few numbers a joint.
         disc_tolerance: Difference of setpoint and measured position of an instrument's disc (rad)
             at which the arm faults; infinite for an arm without an instrument.
+        ideal: The same arm with exact offsets of its joints; None if this is the ideal arm.
     """
 
     name: str
@@ -250,6 +253,14 @@ class ArmModel:
     source: str
     controller: ControllerModel | None = None
     disc_tolerance: float = math.inf
+    ideal: ArmModel | None = None
+
+    @property
+    def zero_shift(self) -> tuple[float, ...]:
+        """By how much the ideal arm's joint positions are more at the same pose (rad)."""
+        ideal = self.chain if self.ideal is None else self.ideal.chain
+        pairs = zip(self.chain, ideal, strict=True)
+        return tuple(row.theta - exact.theta for row, exact in pairs if row.joint is not None)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """The node arm_simulator: arms that nothing on the wire can tell from those of a dVRK.
 
 One loop in a thread of its own does everything in order: it acts on the commands that arrived,
-lets the arms make one control cycle, and sends events and states. The executor answers services
-and parameters only; a lock keeps the two apart.
+lets the arms make one control cycle, and sends events and states. It plays two threads of the
+dVRK: the one that makes the data, which stalls now and then, and the one that publishes the newest
+datum all the same. The executor answers services and parameters only; a lock keeps the two apart.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dvrk_kinematics.ros.loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.simulator_commands import ARM_READERS, CommandQueue
-from dvrk_kinematics.ros.simulator_events import EventPublishers, StampSource
+from dvrk_kinematics.ros.simulator_events import EventPublishers
 from dvrk_kinematics.ros.simulator_faults import offer_faults
 from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
 from dvrk_kinematics.ros.simulator_publishers import (
@@ -35,10 +36,13 @@ from dvrk_kinematics.ros.simulator_publishers import (
     TransformPublisher,
 )
 from dvrk_kinematics.ros.simulator_services import offer_services
+from dvrk_kinematics.ros.simulator_stamps import DatumStamps, EventStamps, random_of
 from dvrk_kinematics.ros.simulator_system import SystemCommands
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 from dvrk_kinematics.simulation import (
     ArmSpec,
+    ArmThread,
+    ClockReadings,
     KinematicPlant,
     SimulatedArm,
     SimulatedSuj,
@@ -65,7 +69,12 @@ class ArmSimulator(Node):
         settings = self.parameters.values
         self.system = make_system(settings)
         self._lock = threading.Lock()
-        self._stamps = StampSource(lambda: self.get_clock().now().nanoseconds)
+        self._thread = ArmThread(random_of(settings.seed, "thread"), settings.stalls)
+        self._datum_ns = 0
+        self._stamps = EventStamps(self._read_clock)
+        self._datum_stamps = DatumStamps(
+            self._read_clock, ClockReadings(random_of(settings.seed, "readings"))
+        )
         self._commands = CommandQueue(self)
         self._events: list[tuple[SimulatedArm | SimulatedSuj, EventPublishers]] = []
         self._states: list[tuple[int, StatePublishers]] = []
@@ -101,6 +110,9 @@ class ArmSimulator(Node):
         for _, states in self._states:
             states.close()
 
+    def _read_clock(self) -> int:
+        return self.get_clock().now().nanoseconds
+
     def _add_arm(self, arm: SimulatedArm) -> None:
         kind = Kind(arm.kind)
         interface, namespace = CONTRACT[kind], namespace_of(kind, arm.name)
@@ -132,26 +144,34 @@ class ArmSimulator(Node):
             self._commands.listen(setup.subscribed, namespace_of(Kind.SETUP), self.system, {})
 
     def _tick(self, tick: Tick) -> None:
-        """One control cycle."""
+        """Publish the newest datum, be it new or not."""
         with self._lock:
-            self._commands.act()
-            self.system.step(tick.now_ns)
-            for source, events in self._events:
-                events.publish(source.take_events())
+            datum_ns = self._thread.newest_ns(tick.now_ns)
+            if datum_ns != self._datum_ns:
+                self._datum_ns = datum_ns
+                self._cycle(datum_ns)
             self._publish_state(tick)
+
+    def _cycle(self, datum_ns: int) -> None:
+        """One control cycle."""
+        self._commands.act()
+        self.system.step(datum_ns)
+        for source, events in self._events:
+            events.publish(source.take_events())
 
     def _publish_state(self, tick: Tick) -> None:
         is_time_to_look = tick.number % self._look_every == 0
-        stamp = self._stamps.next()
+        stamps = self._datum_stamps
+        stamps.begin(self._datum_ns)
         for every, states in self._states:
             if is_time_to_look:
                 states.refresh()
             if tick.number % every == 0:
-                states.publish(stamp, tick.now_ns)
+                states.publish(stamps, tick.now_ns)
         if is_time_to_look:
             self._tf.refresh()
         if self._tf.is_heard and tick.number % self._tf_every == 0:
-            self._tf.publish(self.system.transforms(), stamp)
+            self._tf.publish(self.system.transforms(), stamps)
 
     def _watch(self) -> None:
         """Fail with the loop: a node that goes on without its arms would help nobody."""

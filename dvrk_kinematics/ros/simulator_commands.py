@@ -1,22 +1,22 @@
 """Commands from the wire to simulated arms, in the order in which they came.
 
 Every command topic of the contract has a method of the simulated arm of the same name, with
-``/`` replaced by ``_``; what its message says becomes the arguments. The dVRK reads each topic
-every 0.1 ms and keeps one message at a time. This loop reads once a cycle, so servo streams get a
-longer queue: within a cycle all are applied and the newest wins, and none of a relative stream is
-lost. All others keep one, as there: of words sent back to back only the last is acted on.
+``/`` replaced by ``_``; what its message says becomes the arguments. The dVRK keeps one message of
+each topic and reads it every 0.1 ms, or later where its machine is busy: of messages that arrive
+in one burst only the newest is acted on, of those that come one after the other each is. This loop
+reads once a cycle, or later while the arms' thread stalls. So it keeps more than one, and drops by
+their arrival those that the dVRK would not have seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from crtk_msgs.msg import CartesianImpedance, CartesianState, StringStamped
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
 
@@ -24,15 +24,19 @@ from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.contract import Topic
 from dvrk_kinematics.ros.dropped_messages import dropped_by
-from dvrk_kinematics.ros.polled import PolledGroup
+from dvrk_kinematics.ros.polled import Arrival, PolledGroup
 from dvrk_kinematics.ros.qos import with_depth
 
-__all__ = ["ARM_READERS", "CommandQueue", "pose_or_none"]
+__all__ = ["ARM_READERS", "CommandQueue", "newest_of_bursts", "pose_or_none"]
 
 Reader: TypeAlias = Callable[[Any], tuple[Any, ...]]
 
-_SERVO_DEPTH = 20
-"""Commands of a servo stream that can wait for the next cycle: 4 kHz at 200 Hz."""
+_DEPTH = 50
+"""Messages of a topic that can wait: those of 30 ms at 1.5 kHz."""
+
+_BURST_NS = 1_000_000
+"""Messages of a topic that come closer than this after one another are one burst: with the
+recorded software, of three words sent back to back only the last was acted on."""
 
 
 class CommandQueue:
@@ -67,11 +71,12 @@ class CommandQueue:
                 readers.get(topic.name) or _READERS[kind],
                 getattr(target, topic.name.replace("/", "_")),
             )
-            self._group.subscribe(kind, namespace + topic.name, _reader_qos(topic), command)
+            qos = with_depth(topic.qos, _DEPTH)
+            self._group.subscribe(kind, namespace + topic.name, qos, command)
 
     def act(self) -> None:
-        """Act on all that has arrived."""
-        for _, message, topic, command in self._group.take_all():
+        """Act on all that has arrived, of a burst on its newest."""
+        for _, message, topic, command in newest_of_bursts(self._group.take_all()):
             try:
                 command.act(*command.read(message))
             except Exception as error:
@@ -87,6 +92,25 @@ class _Command(NamedTuple):
 
     read: Reader
     act: Callable[..., None]
+
+
+def newest_of_bursts(arrived: Sequence[Arrival]) -> list[Arrival]:
+    """What a reader sees that keeps one message of each topic.
+
+    Args:
+        arrived: Messages, oldest first; those of a topic have the same key.
+
+    Returns:
+        Those that no other of their topic followed within a millisecond, oldest first.
+    """
+    followed_at: dict[int, int] = {}
+    seen = []
+    for arrival in reversed(arrived):
+        next_ns = followed_at.get(id(arrival.key))
+        if next_ns is None or next_ns - arrival.received_ns >= _BURST_NS:
+            seen.append(arrival)
+        followed_at[id(arrival.key)] = arrival.received_ns
+    return seen[::-1]
 
 
 def pose_or_none(pose: Any) -> Array | None:
@@ -107,11 +131,6 @@ def pose_or_none(pose: Any) -> Array | None:
 
 _SHORTEST = 1e-9
 """Quaternions shorter than this have no direction."""
-
-
-def _reader_qos(topic: Topic) -> QoSProfile:
-    is_stream = topic.name.rpartition("/")[2].startswith("servo_")
-    return with_depth(topic.qos, _SERVO_DEPTH) if is_stream else topic.qos
 
 
 def _six(first: Any, second: Any) -> Array:

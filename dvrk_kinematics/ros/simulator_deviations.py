@@ -16,13 +16,14 @@ PROCESS_DEVIATIONS: Final = (
         "rate",
         "at any time",
         "control cycle 1.5 kHz, state topics 100 Hz",
-        "one `rate` for both, 200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
+        "data are as old as there, but a cycle is only made when it is published, at `rate`, "
+        "200 Hz by default: a step of the state machine takes 5 ms, not 0.7",
     ),
     Deviation(
-        "servo_queue",
-        "servo commands faster than `rate`",
-        "queue of 1, read every 0.1 ms",
-        "queue of 20, read once a cycle: all are applied in the order of arrival, the newest wins",
+        "bursts",
+        "commands on one topic in a burst",
+        "queue of 1, read every 0.1 ms, or later where its machine is busy",
+        "of those within 1 ms of each other only the newest is acted on",
     ),
     Deviation(
         "tf_publishers",

@@ -10,28 +10,10 @@ from rclpy.node import Node
 from std_msgs.msg import Bool, Empty, Float64, String
 
 from dvrk_kinematics.ros.contract import Topic
+from dvrk_kinematics.ros.simulator_stamps import EventStamps
 from dvrk_kinematics.ros.stamps import write_stamp
 
-__all__ = ["EventPublishers", "StampSource"]
-
-
-class StampSource:
-    """Stamps that strictly increase, whatever the clock does.
-
-    Clients tell a new state from an old one by its stamp, and several events fall into one cycle.
-
-    Args:
-        read_clock: The node's clock (ns).
-    """
-
-    def __init__(self, read_clock: Callable[[], int]) -> None:
-        self._read_clock = read_clock
-        self._last = 0
-
-    def next(self) -> int:
-        """A stamp (ns) later than all before; never 0, which means invalid."""
-        self._last = max(self._read_clock(), self._last + 1)
-        return self._last
+__all__ = ["EventPublishers"]
 
 
 class EventPublishers:
@@ -45,7 +27,7 @@ class EventPublishers:
     """
 
     def __init__(
-        self, node: Node, topics: Iterable[Topic], namespace: str, stamps: StampSource
+        self, node: Node, topics: Iterable[Topic], namespace: str, stamps: EventStamps
     ) -> None:
         self._stamps = stamps
         self._publishers = {
@@ -63,13 +45,13 @@ class EventPublishers:
             publisher.publish(_MAKERS[kind](value, self._stamps))
 
 
-def _operating_state(value: Any, stamps: StampSource) -> OperatingState:
+def _operating_state(value: Any, stamps: EventStamps) -> OperatingState:
     message = OperatingState(state=value.state, is_homed=value.is_homed, is_busy=value.is_busy)
     write_stamp(message.header.stamp, stamps.next())
     return message
 
 
-_MAKERS: dict[Any, Callable[[Any, StampSource], Any]] = {
+_MAKERS: dict[Any, Callable[[Any, EventStamps], Any]] = {
     OperatingState: _operating_state,
     String: lambda value, _: String(data=value),
     Bool: lambda value, _: Bool(data=value),

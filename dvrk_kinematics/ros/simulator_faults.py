@@ -17,8 +17,9 @@ from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.patient_answers import create_patient_service
 from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
 from dvrk_kinematics.ros.simulator_publishers import Delivery, StateGate
+from dvrk_kinematics.ros.simulator_stamps import random_of
 from dvrk_kinematics.ros.stamps import seconds_to_ns
-from dvrk_kinematics.simulation import Fault, FaultKind, SimulatedArm
+from dvrk_kinematics.simulation import Fault, FaultKind, LatePublisher, SimulatedArm
 
 __all__ = ["FAULT_SERVICES", "offer_faults"]
 
@@ -29,6 +30,8 @@ FAULT_SERVICES = {
     "tool_removed": "the tool is taken off (PSM)",
     "dropped_state": "no state topic is sent any more; events are",
     "delayed_state": "state topics are sent `fault_delay` late",
+    "late_publisher": "state topics are sent as by a loaded dvrk_system: in bursts after gaps of "
+    "up to `fault_longest_gap`, or not at all for as long",
     "clear": "ends all of these; a tool that was taken off is put back",
 }
 """Every fault and what it does."""
@@ -65,6 +68,12 @@ class _Injector:
     def delayed_state(self) -> None:
         self._gate.delay_ns = seconds_to_ns(self._settings().fault_delay)
         self._gate.delivery = Delivery.DELAYED
+
+    def late_publisher(self) -> None:
+        settings = self._settings()
+        random = random_of(settings.seed, f"late {self._arm.name}")
+        self._gate.late = LatePublisher(random, settings.fault_gaps, settings.fault_longest_gap)
+        self._gate.delivery = Delivery.LATE
 
     def clear(self) -> None:
         self._gate.delivery = Delivery.SENT

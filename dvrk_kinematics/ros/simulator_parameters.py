@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.ros.arm_roster import ARMS
 from dvrk_kinematics.ros.parameters import parameter
+from dvrk_kinematics.simulation.driven_joints import driven_joints
 
 __all__ = ["SimulatorSettings"]
 
@@ -63,17 +64,49 @@ class SimulatorSettings:
         "whether enable sets all joints to 0, as the dVRK's own simulation does",
         read_only=True,
     )
+    stalls: float = parameter(
+        2.0,
+        "how often the arms' thread stalls, so that one datum is published twice or more; "
+        "0 for never",
+        unit="1/s",
+        minimum=0.0,
+        maximum=20.0,
+        read_only=True,
+    )
+    seed: int = parameter(
+        1,
+        "of all that is random: stalls, stamps, late_publisher",
+        minimum=0,
+        maximum=2**31 - 1,
+        read_only=True,
+    )
     faults: bool = parameter(
         False, "whether services that inject faults are offered", read_only=True
     )
     fault_joint: str = parameter(
-        "yaw", "joint that the faults stalled_joint and encoder_jump are about"
+        "",
+        "joint that the faults stalled_joint and encoder_jump are about; empty for an arm's first",
     )
     fault_jump: float = parameter(
-        0.1, "size of the fault encoder_jump", unit="rad or m", minimum=-10.0, maximum=10.0
+        0.1,
+        "size of the fault encoder_jump, at most the whole range of fault_joint",
+        unit="rad or m",
+        minimum=-10.0,
+        maximum=10.0,
     )
     fault_delay: float = parameter(
         0.1, "delay of the fault delayed_state", unit="s", minimum=0.0, maximum=10.0
+    )
+
+    fault_gaps: float = parameter(
+        5.3,
+        "how often the fault late_publisher sends nothing for more than 10 ms",
+        unit="1/s",
+        minimum=0.1,
+        maximum=50.0,
+    )
+    fault_longest_gap: float = parameter(
+        0.12, "longest gap of the fault late_publisher", unit="s", minimum=0.01, maximum=10.0
     )
 
     def check(self) -> None:
@@ -85,3 +118,22 @@ class SimulatorSettings:
         for name in ("setup_joint_rate", "tf_rate"):
             if getattr(self, name) > self.rate:
                 raise InvalidInput(name, f"{getattr(self, name)} Hz is above rate, {self.rate} Hz")
+        self._check_fault()
+
+    def _check_fault(self) -> None:
+        """Refuse a joint that no arm has, and a jump out of all proportion."""
+        widths: dict[str, float] = {}
+        for name in self.arms:
+            for joint, width in driven_joints(name).items():
+                widths[joint] = max(widths.get(joint, 0.0), width)
+        joint = self.fault_joint or next(iter(widths))
+        if joint not in widths:
+            raise InvalidInput(
+                "fault_joint",
+                f"{joint!r} is not a joint of {', '.join(self.arms)}: {', '.join(widths)}",
+            )
+        if abs(self.fault_jump) > widths[joint]:
+            raise InvalidInput(
+                "fault_jump",
+                f"{self.fault_jump} is more than the whole range of {joint}, {widths[joint]:g}",
+            )

@@ -14,6 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from dvrk_kinematics.ros.contract import Topic
 from dvrk_kinematics.ros.raw_publisher import RawPublisher
+from dvrk_kinematics.ros.simulator_stamps import DatumStamps
 from dvrk_kinematics.ros.simulator_state import (
     JacobianWriter,
     JointWriter,
@@ -23,6 +24,7 @@ from dvrk_kinematics.ros.simulator_state import (
     WrenchWriter,
     Writer,
 )
+from dvrk_kinematics.simulation import Lateness, LatePublisher
 
 __all__ = ["Delivery", "StateGate", "StatePublishers", "TransformPublisher"]
 
@@ -41,6 +43,7 @@ class Delivery(Enum):
     SENT = "sent"
     DROPPED = "dropped"
     DELAYED = "delayed"
+    LATE = "late"
 
 
 class StateGate:
@@ -49,6 +52,7 @@ class StateGate:
     def __init__(self) -> None:
         self.delivery = Delivery.SENT
         self.delay_ns = 0
+        self.late: LatePublisher | None = None
         self._waiting: deque[tuple[int, RawPublisher, bytes]] = deque()
 
     def send(self, publisher: RawPublisher, data: bytes, now_ns: int) -> None:
@@ -63,10 +67,16 @@ class StateGate:
             self._waiting.append((now_ns + self.delay_ns, publisher, data))
         elif self.delivery is Delivery.SENT:
             publisher.publish(data)
+        elif self.delivery is Delivery.LATE and self.late is not None:
+            lateness = self.late.at(now_ns)
+            if lateness is Lateness.SENT:
+                publisher.publish(data)
+            elif lateness is Lateness.HELD:
+                self._waiting.append((self.late.until_ns, publisher, data))
 
     def flush(self, now_ns: int) -> None:
-        """Publish what has waited long enough; what still waits is lost when the delay ends."""
-        if self.delivery is not Delivery.DELAYED:
+        """Publish what has waited long enough; what still waits is lost when the fault ends."""
+        if self.delivery not in (Delivery.DELAYED, Delivery.LATE):
             self._waiting.clear()
         while self._waiting and self._waiting[0][0] <= now_ns:
             _, publisher, data = self._waiting.popleft()
@@ -110,17 +120,18 @@ class StatePublishers:
         """See who listens. Asking costs as much as publishing is worth, so not in every cycle."""
         self._heard = [entry for entry in self._all if entry.publisher.is_heard()]
 
-    def publish(self, stamp_ns: int, now_ns: int) -> None:
+    def publish(self, stamps: DatumStamps, now_ns: int) -> None:
         """Send one message of every topic that somebody hears.
 
         Args:
-            stamp_ns: Stamp of the messages.
+            stamps: Stamps of the messages, all of one datum.
             now_ns: Now, on a clock that never goes back (ns).
         """
         source, gate = self._source, self._gate
-        for publisher, reading, writer in self._heard:
-            gate.send(publisher, writer.write(getattr(source, reading), stamp_ns), now_ns)
         gate.flush(now_ns)
+        for publisher, reading, writer in self._heard:
+            data = writer.write(getattr(source, reading), stamps.next())
+            gate.send(publisher, data, now_ns)
 
     def close(self) -> None:
         """Publish nothing any more."""
@@ -146,11 +157,11 @@ class TransformPublisher:
         """See who listens."""
         self.is_heard = self._publisher.is_heard()
 
-    def publish(self, transforms: Iterable[Any], stamp_ns: int) -> None:
+    def publish(self, transforms: Iterable[Any], stamps: DatumStamps) -> None:
         """Send frames."""
         for transform in transforms:
             writer = self._writers.setdefault(transform.child, TransformWriter())
-            self._publisher.publish(writer.write(transform, stamp_ns))
+            self._publisher.publish(writer.write(transform, stamps.next()))
 
     def close(self) -> None:
         """Publish nothing any more."""

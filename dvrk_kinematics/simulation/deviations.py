@@ -56,12 +56,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         ("move_jr_5",),
     ),
     Deviation(
-        "short_move_jp",
-        "move_jp or jaw/move_jp with too few values, at rest",
-        "goes to the goal of the last move, wherever that was, and reports success",
-        "stays where it is: is_busy for a moment, goal_reached true",
-    ),
-    Deviation(
         "nan_position",
         "NaN in a joint position or a pose",
         "error about a division by quasi zero, DISABLED, set-points are NaN",
@@ -107,12 +101,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "no answer at all, or result true and all NaN",
         "result false, with a message",
         ("fk_nan", "ik_nan_pose", "ik_nan_seed", "ik_zero_quat"),
-    ),
-    Deviation(
-        "enabled_not_homed",
-        "motion after disable and enable, without home",
-        "servo is swallowed without a word; move_jp sets is_busy for ever",
-        "refused: arm not ready",
     ),
     Deviation(
         "cannula_move_cp",

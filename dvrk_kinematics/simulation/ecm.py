@@ -33,7 +33,7 @@ class SimulatedEcm(SimulatedArm):
         if self._endoscope not in ENDOSCOPES:
             raise UnknownName("endoscope", self._endoscope, ENDOSCOPES)
         self._endoscope_is_told = False
-        self._arm = load_arm("ECM", generation=spec.generation)
+        self._arm = load_arm("ECM", generation=spec.generation, zero="controller")
         super().__init__(spec, options, "ECM")
         self._mount(self._endoscope)
 

@@ -29,7 +29,8 @@ class Fault:
 
     Attributes:
         kind: What goes wrong.
-        joint: Name of the joint ("jaw" too), for a stalled joint or an encoder jump.
+        joint: Name of the joint ("jaw" too), for a stalled joint or an encoder jump; empty for the
+            first.
         value: Size of an encoder jump (rad, m).
         duration_s: How long a joint stalls (s); 0 until cleared with NONE.
     """

@@ -80,7 +80,7 @@ class SimulatedPsm(ToolArm):
         """Jaw trajectory (rad); it shares is_busy and the trajectory with the arm."""
         if len(position) == 0 and self._is_ready("jaw_move_jp", cartesian=True):
             self._switch(self._jaw_space(), Mode.TRAJECTORY)
-            self._start(self._pending())
+            self._start(list(self._last_goal))
             return
         value = self._jaw_value("jaw_move_jp", position)
         if value is None:

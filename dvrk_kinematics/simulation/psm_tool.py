@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import radians
 
 import numpy as np
 
@@ -18,6 +19,8 @@ __all__ = ["JAW", "ToolArm"]
 JAW = 6
 """The jaw is the last of the seven driven joints."""
 _DISCS = ("disc_1", "disc_2", "disc_3", "disc_4")
+_DISC_LIMIT = radians(172.0)
+"""How far a disc turns while no tool says how far its joints do (rad)."""
 _DEFAULT_TOOL = "400006"
 
 
@@ -40,6 +43,7 @@ class ToolArm(SimulatedArm):
         self._reference = load_tool(spec.tool or _DEFAULT_TOOL, spec.generation)
         self._tool: Tool | None = None
         self._tool_is_present = False
+        self._tool_is_configured = False
         self._tool_was_requested = False
         self._adapter_is_engaged = False
         self._tool_is_engaged = False
@@ -52,6 +56,9 @@ class ToolArm(SimulatedArm):
         tool = self._tool or self._reference
         self._lower, self._upper = tool.lower, tool.upper
         self._v_max, self._a_max = tool.velocity, tool.acceleration
+        if self._tool is None:
+            self._lower = (*tool.lower[:3], *([-_DISC_LIMIT] * len(_DISCS)))
+            self._upper = (*tool.upper[:3], *([_DISC_LIMIT] * len(_DISCS)))
 
     @property
     def _is_cartesian_ready(self) -> bool:
@@ -98,10 +105,11 @@ class ToolArm(SimulatedArm):
 
     def _on_homed(self) -> None:
         if self._detection is ToolDetection.FIXED:
-            self._configure(self._reference, "for fixed tool")
+            self._configure(self._tool or self._reference, "for fixed tool")
+            self._tell_tool(present=True, configured=True)
 
     def _configure(self, tool: Tool, how: str) -> None:
-        """Mounts a tool: the discs stay, the joints are what they mean for it."""
+        """Takes the kinematics of a tool: the discs stay, the joints are what they mean for it."""
         self._report.status(f'using tool file "{tool.file}" {how}: {tool.description}')
         if tool is not self._tool:
             discs = np.array(self._to_actuators(self._setpoint))
@@ -110,10 +118,26 @@ class ToolArm(SimulatedArm):
             self._place((tool.to_joints @ discs).tolist())
         self._manipulator = PsmManipulator(tool, self._data)
         self._forget()
-        if not self._tool_is_present:
-            self._tool_is_present = True
-            self._report.event("tool_type", tool.type_text)
-            self._report.status("tool detected")
+
+    def _tell_tool(self, present: bool, configured: bool) -> None:
+        """Tells what changes: whether a tool is there, and whether it is known which."""
+        if (present, configured) == (self._tool_is_present, self._tool_is_configured):
+            return
+        if present is not self._tool_is_present:
+            if not present:
+                self._report.event("tool_type", "")
+            self._report.status("tool detected" if present else "no tool detected")
+        if self._tool_is_configured and not configured and self._tool is not None:
+            self._manipulator = BareManipulator(self._tool.arm)
+            self._forget()
+        self._tool_is_present, self._tool_is_configured = present, configured
+        if present and configured and self._tool is not None:
+            self._report.event("tool_type", self._tool.type_text)
+
+    def _request_tool_type(self) -> None:
+        self._tool_was_requested = True
+        self._report.event("tool_type_request", None)
+        self._report.warning("tool type requested from user")
 
     def _transition_homed(self) -> None:
         sub_state = self._states.sub_state
@@ -128,27 +152,32 @@ class ToolArm(SimulatedArm):
             self._enter(SubState.HOMED)
         elif not self._adapter_is_engaged:
             self._enter(SubState.ENGAGING_ADAPTER)
-        elif self._tool is not None:
-            if not self._tool_is_engaged:
+        elif not self._tool_is_engaged:
+            self._tell_tool(present=True, configured=self._tool_is_configured)
+            if self._tool_is_configured:
                 self._enter(SubState.ENGAGING_TOOL)
-        elif not self._tool_was_requested:
-            self._tool_was_requested = True
-            self._report.event("tool_type_request", None)
-            self._report.warning("tool type requested from user")
+            elif not self._tool_was_requested:
+                self._request_tool_type()
 
     def set_tool_type(self, text: str) -> None:
-        """Mounts another tool: NAME:MODEL, with or without a version in brackets."""
+        """Mounts another tool: NAME:MODEL, with or without a version in brackets.
+
+        tool_type is told where a tool is there and was not known; not when one that is known is
+        replaced by another, and not before a tool is there.
+        """
         self._report.status(f'setting up for tool type "{text}"')
         tool = find_tool(text, self._generation)
         if tool is None:
             self._report.event("tool_type", "ERROR")
             self._report.error(f'tool type "{text}" is not supported, see cisstLog for details')
             return
-        before = self._tool
+        before = self._tool if self._tool_is_configured else None
         if self._move is not None:
             # Its goal is in the joints of the tool that goes.
             self._end_move(False)
         self._configure(tool, "for")
+        self._tell_tool(self._tool_is_present, configured=True)
+        self._tool_was_requested = False
         if before is not None and before.is_snake != tool.is_snake and self._is_cartesian_ready:
             # The number of joints changes under the feet of the controller.
             state = self._states.sub_state.value
@@ -166,22 +195,25 @@ class ToolArm(SimulatedArm):
         self._show_tool(present)
 
     def _show_tool(self, present: bool) -> None:
-        if self._tool is None or present is self._tool_is_present:
-            return
-        if present:
-            fixed = self._detection is ToolDetection.FIXED
-            self._configure(self._tool, "for fixed tool" if fixed else "for")
-            return
-        self._tool_is_present = False
-        self._manipulator = BareManipulator(self._tool.arm)
-        self._forget()
-        self._report.event("tool_type", "")
-        self._report.status("no tool detected")
+        if not present:
+            self._tell_tool(present=False, configured=False)
+        elif self._detection is ToolDetection.FIXED:
+            self._configure(self._tool or self._reference, "for fixed tool")
+            self._tell_tool(present=True, configured=True)
+        else:
+            # Whoever puts a tool on has to say which.
+            self._tell_tool(present=True, configured=False)
+            if self._is_joint_ready:
+                self._request_tool_type()
+
+    def _put_tool_back(self) -> None:
+        if self._tool is not None and not self._tool_is_present:
+            self._show_tool(True)
 
     def _chain_error(self, jp: Sequence[float]) -> str:
         error = super()._chain_error(jp)
         arm_frames = self._data.arm_joints + 1
-        if not error and len(jp) > arm_frames and not self._tool_is_present:
+        if not error and len(jp) > arm_frames and not self._tool_is_configured:
             # Here the dVRK dies: it reads beyond the end of its list of links.
             return "no tool is configured"
         return error

@@ -118,7 +118,7 @@ def load_tool(name: str, generation: str) -> Tool:
         UnknownName: There is no such instrument.
         InvalidInput: It is made for another generation, or it cannot be driven by four discs.
     """
-    arm = load_arm("PSM", instrument=name, generation=generation)
+    arm = load_arm("PSM", instrument=name, generation=generation, zero="controller")
     instrument = arm.model.instrument
     jaw = arm.model.jaw
     if instrument is None or jaw is None or instrument.coupling is None:

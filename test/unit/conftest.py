@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,3 +50,14 @@ def rng() -> np.random.Generator:
 def data_dir() -> Path:
     """Where the golden tables are."""
     return DATA
+
+
+@pytest.fixture(scope="session")
+def recorded_stamps() -> dict[str, np.ndarray]:
+    """Arrival and stamp (ns, from the first) of the dVRK's messages by topic, shape (n, 2)."""
+    rows = defaultdict(list)
+    path = DATA / "dvrk_truth" / "stamps_psm1_p0.005.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            rows[row["topic"]].append((int(row["arrival_ns"]), int(row["stamp_ns"])))
+    return {topic: np.array(pairs) for topic, pairs in rows.items()}

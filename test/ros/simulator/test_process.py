@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from arm_client import ArmClient
 from crtk_msgs.srv import TriggerOperatingState
@@ -21,6 +22,7 @@ from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
 from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.contract import CONTRACT, Kind
 from dvrk_kinematics.ros.simulator_commands import ARM_READERS
+from dvrk_kinematics.ros.stamps import stamp_to_ns
 from dvrk_kinematics.simulation import SimulatedEcm, SimulatedPsm
 
 TIMEOUT_S = 30.0
@@ -129,10 +131,14 @@ def inject(node: Node, fault: str) -> Any:
     return call(client, Trigger.Request(), TIMEOUT_S)
 
 
-def set_parameter(node: Node, name: str, value: ParameterValue) -> bool:
+def set_one(node: Node, name: str, value: ParameterValue) -> Any:
     client = node.create_client(SetParameters, "faulty/dvrk/set_parameters")
     request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
-    return bool(call(client, request, TIMEOUT_S).results[0].successful)
+    return call(client, request, TIMEOUT_S).results[0]
+
+
+def set_parameter(node: Node, name: str, value: ParameterValue) -> bool:
+    return bool(set_one(node, name, value).successful)
 
 
 def test_state_can_be_dropped_and_comes_back(faulty: ArmClient, node: Node) -> None:
@@ -157,12 +163,26 @@ def test_state_can_be_late(faulty: ArmClient, node: Node) -> None:
     assert inject(node, "clear").success
 
 
+def test_a_late_publisher_sends_bursts_and_pauses(faulty: ArmClient, node: Node) -> None:
+    often = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=20.0)
+    assert set_parameter(node, "fault_gaps", often)
+    assert inject(node, "late_publisher").success
+    start = len(faulty.heard["measured_js"])
+    # Some of 600 messages are never made; by then there were some 60 gaps.
+    faulty.wait("measured_js", lambda: len(faulty.heard["measured_js"]) >= start + 600)
+    assert inject(node, "clear").success
+    stamps = [stamp_to_ns(m.header.stamp) for m in faulty.heard["measured_js"][start:]]
+    steps = np.diff(stamps)
+    assert steps.min() > -20_000, "a burst comes in the order of its stamps"
+    assert np.sum(steps > 12_000_000) >= 5, "pauses leave gaps in the stamps"
+
+
 def test_a_stalled_joint_makes_the_servo_give_up(faulty: ArmClient, node: Node) -> None:
-    yaw = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="nonsense")
-    assert set_parameter(node, "fault_joint", yaw)
+    snake = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="wrist_pitch1")
+    assert set_parameter(node, "fault_joint", snake)
     refused = inject(node, "stalled_joint")
-    assert not refused.success and "nonsense" in refused.message
-    yaw.string_value = "yaw"
+    assert not refused.success and "wrist_pitch1" in refused.message
+    yaw = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="yaw")
     assert set_parameter(node, "fault_joint", yaw)
     assert inject(node, "stalled_joint").success
     faulty.send_joints("move_jp", [1.2, 0.0, 0.12, 0.0, 0.0, 0.0])
@@ -172,6 +192,28 @@ def test_a_stalled_joint_makes_the_servo_give_up(faulty: ArmClient, node: Node) 
     faulty.command("disable", lambda state: state.state == "DISABLED")
     faulty.enable()
     faulty.home()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("fault_joint", "nonsense", "'nonsense' is not a joint of PSM1: yaw, pitch, insertion"),
+        ("fault_jump", 4.0, "4.0 is more than the whole range of yaw, 3.176"),
+        ("fault_jump", float("nan"), "value: nan"),
+        ("fault_longest_gap", 1e9, "1000000000.0"),
+    ],
+)
+def test_a_fault_out_of_all_proportion_is_refused(
+    faulty: ArmClient, node: Node, name: str, value: float | str, sentence: str
+) -> None:
+    told = ParameterValue(type=ParameterType.PARAMETER_DOUBLE)
+    if isinstance(value, str):
+        told.type, told.string_value = ParameterType.PARAMETER_STRING, value
+    else:
+        told.double_value = value
+    result = set_one(node, name, told)
+    assert not result.successful
+    assert sentence in result.reason
 
 
 def test_a_tool_can_be_taken_off_and_put_back(faulty: ArmClient, node: Node) -> None:

@@ -18,9 +18,10 @@ from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.ros import simulator_state as state
 from dvrk_kinematics.ros.conversions import matrices_to_cp
 from dvrk_kinematics.ros.simulator_commands import pose_or_none
-from dvrk_kinematics.ros.simulator_events import StampSource
+from dvrk_kinematics.ros.simulator_stamps import DatumStamps, EventStamps, random_of
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 from dvrk_kinematics.simulation import (
+    ClockReadings,
     FrameTransform,
     JointReading,
     PoseReading,
@@ -109,7 +110,22 @@ def test_quaternions_are_normalised_if_that_can_be_done() -> None:
         assert pose_or_none(message) is None
 
 
-def test_stamps_increase_even_if_the_clock_does_not() -> None:
+def test_stamps_of_events_increase_even_if_the_clock_does_not() -> None:
     times = iter([5, 5, 4, 9])
-    stamps = StampSource(lambda: next(times))
+    stamps = EventStamps(lambda: next(times))
     assert [stamps.next() for _ in range(4)] == [5, 6, 7, 9]
+
+
+def test_one_datum_has_a_stamp_of_its_own_in_each_message() -> None:
+    stamps = DatumStamps(lambda: NOW, ClockReadings(random_of(1, "test")), lambda: 5_000_000)
+    stamps.begin(datum_ns=3_000_000)
+    read = np.array([stamps.next() for _ in range(200)])
+    early = NOW - 2_000_000 - read
+    assert 0 <= early.min() < early.max() <= 15_000
+    assert (np.diff(read) < 0).any() and (np.diff(read) > 0).any()
+
+
+def test_no_state_has_the_stamp_that_means_invalid() -> None:
+    stamps = DatumStamps(lambda: 0, ClockReadings(random_of(1, "test")), lambda: 5_000_000)
+    stamps.begin(datum_ns=3_000_000)
+    assert stamps.next() == 1

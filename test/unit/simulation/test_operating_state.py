@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dvrk_kinematics.simulation import ArmSpec, Fault, FaultKind, SystemOptions
@@ -223,15 +224,50 @@ def test_motion_is_refused_by_name_where_the_arm_is_not_enabled(
     assert (psm.arm.setpoint_js.position == before).all()
 
 
-@pytest.mark.parametrize("command", ("servo_jp", "move_jp"))
-def test_motion_before_homing_is_refused(psm, command):
-    """Deviation enabled_not_homed: the dVRK swallows these, or is busy for ever."""
+def enabled_again(psm):
+    """Enabled after a disable, and not homed: where a dVRK takes commands and does not move."""
     for word in ("disable", "enable"):
-        psm.do("state_command", word)
-    assert psm.texts("warning", command, [0.1, *HOME[1:]], seconds=1.0) == [
-        f"PSM1: {command}, arm not ready"
-    ]
+        psm.do("state_command", word, seconds=0.1)
+    assert psm.arm.operating_state == ("ENABLED", False, False)
+    assert psm.arm.measured_js.is_valid
+    return psm
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [("servo_jp", [0.1, *HOME[1:]]), ("servo_jr", [0.1] * 6), ("hold", ())],
+)
+def test_a_servo_of_an_arm_that_is_not_homed_is_swallowed(psm, command, argument):
+    """X26: no warning, no effect, also not when the arm is homed later."""
+    before = enabled_again(psm).arm.setpoint_js.position.copy()
+    arguments = () if argument == () else (argument,)
+    assert psm.texts("warning", command, *arguments, seconds=1.0) == []
+    assert (psm.arm.setpoint_js.position == before).all()
     assert not psm.arm.operating_state.is_busy
+    psm.do("state_command", "home", seconds=0.02)
+    psm.run(3.0)
+    np.testing.assert_allclose(psm.arm.setpoint_js.position, HOME, atol=1e-12)
+
+
+def test_a_move_of_an_arm_that_is_not_homed_is_busy_until_it_is_homed(psm):
+    """X26."""
+    before = enabled_again(psm).arm.setpoint_js.position.copy()
+    assert psm.texts("warning", "move_jp", [0.3, *HOME[1:]], seconds=5.0) == []
+    assert psm.arm.operating_state == ("ENABLED", False, True)
+    assert (psm.arm.setpoint_js.position == before).all()
+    events = psm.do("state_command", "home", seconds=3.0)
+    assert [value for topic, value in events if topic == "goal_reached"] == ["False"]
+    assert psm.arm.operating_state == ("ENABLED", True, False)
+    np.testing.assert_allclose(psm.arm.setpoint_js.position, HOME, atol=1e-12)
+
+
+def test_motion_before_the_first_homing_is_refused(robot):
+    machine = robot(ArmSpec("PSM1"))
+    machine.system.power_on()
+    machine.run(0.1)
+    for command in ("servo_jp", "move_jp"):
+        refused = machine.texts("warning", command, HOME, seconds=2.1)
+        assert [text.split(" (")[0] for text in refused] == [f"PSM1: {command}, arm not ready"]
 
 
 def test_a_move_in_homing_replaces_its_goal(robot):

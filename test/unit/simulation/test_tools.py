@@ -67,6 +67,85 @@ def test_a_manual_tool_is_asked_for_and_told(manual):
     assert manual.arm.measured_cp.is_valid
 
 
+def test_a_manual_tool_is_there_before_it_is_known(manual):
+    """X3, X12: detected when homed, asked for once, told when it is named, and then engaged."""
+    manual.system.power_on()
+    manual.run(0.1)
+    manual.system.home()
+    manual.run(3.0)
+    events = manual.told()
+    told = [("status", "PSM1: tool detected"), ("tool_type_request", "None")]
+    assert [event for event in events if event in told] == told
+    assert "tool_type" not in {topic for topic, _ in events}
+    events = manual.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006", seconds=0.2)
+    assert ("status", "PSM1: tool detected") not in events
+    assert [value for topic, value in events if topic == "tool_type"] == [
+        "LARGE_NEEDLE_DRIVER:400006[..]"
+    ]
+    events = manual.do("set_tool_type", "PROGRASP_FORCEPS:400093", seconds=0.2)
+    assert {topic for topic, _ in events} == {"status"}
+
+
+def test_a_manual_tool_can_be_named_before_it_is_there(manual):
+    events = manual.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006", seconds=0.1)
+    assert {topic for topic, _ in events} == {"status"}
+    manual.system.power_on()
+    manual.run(0.1)
+    manual.system.home()
+    manual.run(3.0)
+    events = manual.told()
+    assert "tool_type_request" not in {topic for topic, _ in events}
+    assert ("tool_type", "LARGE_NEEDLE_DRIVER:400006[..]") in events
+    assert manual.arm.joint_names == NAMES
+
+
+def test_an_unknown_manual_tool_can_be_named_again(manual):
+    manual.home()
+    assert manual.do("set_tool_type", "nonsense", seconds=0.1)[-1][0] == "error"
+    assert manual.arm.joint_names == DISCS
+    events = manual.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006", seconds=0.2)
+    assert "tool_type_request" not in {topic for topic, _ in events}
+    assert manual.arm.joint_names == NAMES
+
+
+def test_a_manual_tool_that_is_put_back_is_asked_for_again(manual):
+    manual.home()
+    manual.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006", seconds=0.2)
+    assert manual.do("emulate_tool_present", False) == [
+        ("tool_type", ""),
+        ("status", "PSM1: no tool detected"),
+    ]
+    assert manual.do("emulate_tool_present", True, seconds=0.1) == [
+        ("status", "PSM1: tool detected"),
+        ("tool_type_request", "None"),
+        ("warning", "PSM1: tool type requested from user"),
+    ]
+    events = manual.do("set_tool_type", "LARGE_NEEDLE_DRIVER:400006", seconds=0.1)
+    assert ("tool_type", "LARGE_NEEDLE_DRIVER:400006[..]") in events
+    assert manual.arm.measured_cp.is_valid
+
+
+def test_discs_without_a_tool_turn_as_far_as_discs_do(manual):
+    manual.home()
+    manual.do("move_jp", [0.0, 0.0, 0.12, 9.0, -9.0, 9.0, -9.0], seconds=4.0)
+    limit = np.radians(172.0)
+    np.testing.assert_allclose(
+        manual.arm.measured_js.position[3:], [limit, -limit, limit, -limit], atol=1e-12
+    )
+
+
+def test_six_values_without_a_tool_go_to_the_goal_of_the_last_move(manual):
+    """The dVRK takes them, leaves its goal as it was, and reports success."""
+    manual.home()
+    events = manual.do("move_jp", [0.3, 0.0, 0.12, 0.0, 0.0, 0.0], seconds=2.0)
+    assert ("goal_reached", "True") in events
+    np.testing.assert_allclose(manual.arm.measured_js.position, [0, 0, 0.12, 0, 0, 0, 0])
+    manual.do("move_jp", [0.1, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0], seconds=2.0)
+    manual.do("servo_jp", [0.2, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0])
+    manual.do("move_jp", [0.3, 0.0, 0.12], seconds=2.0)
+    assert manual.arm.measured_js.position[0] == pytest.approx(0.1)
+
+
 def test_joint_motion_works_without_a_tool(manual):
     manual.home()
     manual.do("move_jp", [0.1, 0.2, 0.1, 0.3, -0.3, 0.2, 0.1], seconds=3.0)
@@ -123,6 +202,10 @@ def test_a_snake_on_an_arm_with_six_joints_disables_it(psm):
     errors = psm.texts("error", "set_tool_type", "5MM_NEEDLE_DRIVER:400117")
     assert errors == ['PSM1: in state HOMED, caught exception "vctDynamicVector: Invalid index"']
     assert psm.arm.operating_state.state == "DISABLED"
+    psm.home()
+    assert psm.arm.operating_state == ("ENABLED", True, False)
+    assert psm.arm.joint_names == SNAKE
+    assert psm.texts("error", "servo_cp", psm.arm.measured_cp.T) == []
 
 
 def test_a_fixed_snake_has_eight_joints(robot):

@@ -1,0 +1,78 @@
+"""Inverse kinematics of an arm whose joints have another zero than the arm of a closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.geometry.arrays import frozen
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.result import (
+    BatchIkResult,
+    IkPolicy,
+    IkResult,
+    IkSolver,
+)
+
+__all__ = ["ShiftedSolver"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class ShiftedSolver:
+    """A solver whose joint positions are those of another, less a constant.
+
+    Args:
+        inner: The solver; its limits are those of the arm, plus the shift.
+        shift: What the inner solver's joint positions are more than the arm's (rad, m).
+        limits: The arm's joint limits.
+    """
+
+    def __init__(self, inner: IkSolver, shift: Sequence[float], limits: JointLimits) -> None:
+        self._inner = inner
+        self._shift = frozen(shift)
+        self._bounds = dict(zip(limits.names, zip(shift, limits.pairs, strict=True), strict=True))
+        near = getattr(inner, "solve_near", None)
+        self.solve_near = None if near is None else self._solve_near
+
+    def _inward(self, seed: Sequence[float] | FloatArray | None) -> FloatArray | None:
+        return None if seed is None else np.asarray(seed, dtype=np.float64) + self._shift
+
+    def _outward(self, result: IkResult) -> IkResult:
+        violations = []
+        for violation in result.violations:
+            shift, (lower, upper) = self._bounds[violation.joint]
+            violations.append(
+                violation._replace(value=violation.value - shift, lower=lower, upper=upper)
+            )
+        return result._replace(q=frozen(result.q - self._shift), violations=tuple(violations))
+
+    def solve(
+        self, T: FloatArray, seed: Sequence[float] | FloatArray | None, policy: IkPolicy
+    ) -> IkResult:
+        """Solve one pose, shape (4, 4)."""
+        near = self._inward(seed)
+        return self._outward(self._inner.solve(T, None if near is None else near.tolist(), policy))
+
+    def solve_batch(
+        self,
+        T: FloatArray,
+        seed: FloatArray | None,
+        policy: IkPolicy,
+        good: npt.NDArray[np.bool_] | None = None,
+    ) -> BatchIkResult:
+        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
+        result = self._inner.solve_batch(T, self._inward(seed), policy, good)
+        result.q[...] -= self._shift
+        return result
+
+    def _solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
+        result: BatchIkResult = self._inner.solve_near(T, self._inward(seed))  # type: ignore[attr-defined]
+        result.q[...] -= self._shift
+        return result
+
+    def solve_all(self, T: FloatArray) -> list[IkResult]:
+        """Give every solution of one pose, inside the limits or not."""
+        return [self._outward(result) for result in self._inner.solve_all(T)]

@@ -1,0 +1,83 @@
+"""Stamps of simulated arms: those of events, and those of states as the dVRK makes them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from dvrk_kinematics.simulation import ClockReadings
+
+__all__ = ["DatumStamps", "EventStamps", "random_of"]
+
+_CLOSE_NS = 10_000
+_TRIES = 5
+"""What passes between two readings is the business of ``ClockReadings``: when this process is put
+aside just between them, it reads again."""
+
+
+def random_of(seed: int, purpose: str) -> np.random.Generator:
+    """Random numbers for one purpose: the same for the same seed, whatever others draw."""
+    return np.random.default_rng([seed, *purpose.encode()])
+
+
+class EventStamps:
+    """Stamps that strictly increase, whatever the clock does.
+
+    Clients tell a new event from an old one by its stamp, and several fall into one cycle.
+
+    Args:
+        read_clock: The node's clock (ns).
+    """
+
+    def __init__(self, read_clock: Callable[[], int]) -> None:
+        self._read_clock = read_clock
+        self._last = 0
+
+    def next(self) -> int:
+        """A stamp (ns) later than all before; never 0, which means invalid."""
+        self._last = max(self._read_clock(), self._last + 1)
+        return self._last
+
+
+class DatumStamps:
+    """Stamps of the messages of one datum: *now* less its age, each read anew.
+
+    They differ by what passes between two readings of clocks, so that the same datum published
+    again can have an earlier stamp.
+
+    Args:
+        read_clock: The node's clock (ns).
+        readings: What passes between two readings.
+        read_monotonic: The clock on which data are made (ns).
+    """
+
+    def __init__(
+        self,
+        read_clock: Callable[[], int],
+        readings: ClockReadings,
+        read_monotonic: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._read_clock = read_clock
+        self._readings = readings
+        self._read_monotonic = read_monotonic
+        self._made_ns = 0
+
+    def begin(self, datum_ns: int) -> None:
+        """Take the datum that is published now.
+
+        Args:
+            datum_ns: When it was made (ns, monotonic).
+        """
+        for _ in range(_TRIES):
+            before = self._read_monotonic()
+            now = self._read_clock()
+            after = self._read_monotonic()
+            if after - before <= _CLOSE_NS:
+                break
+        self._made_ns = now - (before - datum_ns)
+
+    def next(self) -> int:
+        """The stamp (ns) of its next message; never 0, which means invalid."""
+        return max(self._made_ns - self._readings.error_ns(), 1)
