@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
@@ -27,6 +29,7 @@ from dvrk_kinematics.driver.jog_tip import TipWalk, find_unwalkable
 from dvrk_kinematics.driver.jog_walk import JointWalk, Walk
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.settings import PlayerSettings
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.spline import Sample
 
@@ -154,8 +157,14 @@ class Jog:
         self._must_release = True
         return self._end(self._session.why_stopping or Finding(Reason.REPLACED))
 
-    def tick(self, now_ns: int) -> Finding | None:
+    def tick(self, now_ns: int, scale: float = 1.0) -> Finding | None:
         """Command the next setpoint; the guard has read the arm.
+
+        Args:
+            now_ns: Time now (ns), on the clock of the commands.
+            scale: Part of the commanded speed to move with, 0 to 1. The jog comes to it within its
+                accelerations and along its line; at 0 it rests, and goes on when the scale rises
+                while commands still come.
 
         Returns:
             Why the jog ended, None if it has not.
@@ -169,16 +178,26 @@ class Jog:
         elapsed_s = (now_ns - self._advanced_ns) * 1e-9
         self._advanced_ns = now_ns
         self._watch(session, elapsed_s, now_ns)
-        step_s = min(elapsed_s, self._max_step_s)
-        is_going = session.why_stopping is None
-        wanted = session.wanted if is_going else np.zeros_like(session.wanted)
-        found = self._guard.send(session.motion.step(wanted, step_s))
+        part = min(max(0.0, scale), 1.0) if session.why_stopping is None else 0.0
+        found = self._guard.send(self._advance(session.motion, part * session.wanted, elapsed_s))
         if found is not None:
             return self.stop(found)
         if session.why_stopping is None or not session.motion.is_at_rest:
             return None
         self._guard.end()
         return self._end(session.why_stopping)
+
+    def _advance(self, motion: JogMotion, wanted: Array, elapsed_s: float) -> Sample:
+        """Move on by the time that went by, and give what to command.
+
+        A late tick is made up for step by step, as if there had been one in each period: standing
+        still meanwhile would be a kink. That ends with the longest gap.
+        """
+        left_s = min(elapsed_s, self._max_gap_s)
+        count = max(ceil(left_s / self._max_step_s), 1)
+        for _ in range(count):
+            motion.step(wanted, left_s / count)
+        return motion.sample
 
     def _is_silent(self, now_ns: int) -> bool:
         heard_ns = self._heard_ns
@@ -215,7 +234,7 @@ class Jog:
         guard.begin(is_cartesian=True)
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
-        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
+        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s, self._max_gap_s)
         self._session = JogSession(space, walk, motion, np.zeros_like(q))
         return self._session
 

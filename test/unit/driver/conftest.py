@@ -222,9 +222,12 @@ class Rig:
         assert (np.abs(qd) <= limits.velocity * slack).all()
         assert (np.abs(np.diff(q, axis=0)) <= limits.velocity * dt * slack + 1e-9).all()
         assert (np.abs(np.diff(qd, axis=0)) <= limits.acceleration * dt * slack + 1e-7).all()
-        # The velocity that is told is the one at which positions change.
-        mean = 0.5 * (qd[1:] + qd[:-1]) * np.minimum(dt, 0.01)
-        assert (np.abs(np.diff(q, axis=0) - mean) <= limits.acceleration * 0.01**2 + 1e-9).all()
+        # The velocity that is told is the one at which positions change; a late tick is made up
+        # for, or it is not.
+        mean, step = 0.5 * (qd[1:] + qd[:-1]), np.diff(q, axis=0)
+        low, high = np.sort([mean * np.minimum(dt, 0.01), mean * np.minimum(dt, 0.05)], axis=0)
+        beyond = np.maximum(np.maximum(low - step, step - high), 0.0)
+        assert (beyond <= limits.acceleration * np.clip(dt, 0.01, 0.05) ** 2 + 1e-9).all()
 
 
 @pytest.fixture(scope="session")
