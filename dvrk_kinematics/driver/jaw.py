@@ -10,6 +10,7 @@ import numpy as np
 
 from dvrk_kinematics.driver.guard import Guard
 from dvrk_kinematics.driver.jaw_motion import JawMotion
+from dvrk_kinematics.driver.late_ticks import made_up_s
 from dvrk_kinematics.driver.port import ArmPort, JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.motion.motion_limits import MotionLimits
@@ -26,16 +27,12 @@ class JawSettings:
         stalled_velocity: Below this speed the jaw counts as standing (rad/s).
         stall_s: How long it must stand away from its goal to count as stalled (s).
         period_s: Period of the ticks (s).
-        max_gap_s: Longest time between two ticks (s) over which the jaw is moved on as if there
-            had been one in each period. After a longer one it has come to rest where it was told
-            to be, and moves on from there.
     """
 
     tolerance: float = 0.02
     stalled_velocity: float = 0.01
     stall_s: float = 0.5
     period_s: float = 0.005
-    max_gap_s: float = 0.05
 
 
 class JawResult(NamedTuple):
@@ -159,8 +156,9 @@ class JawPlayer:
     def _advance(self, active: _Active, elapsed_s: float) -> float:
         """Move on by the time that went by (s), and give what to command (rad)."""
         motion = active.motion
-        if elapsed_s <= self._settings.max_gap_s:
+        if elapsed_s <= made_up_s(self._settings.period_s):
             return motion.advance(elapsed_s)
+        # The jaw has come to rest where it was told to be, and moves on from there.
         motion.rest()
         if active.why_stopping is None:
             motion.go_to(active.goal)

@@ -27,6 +27,7 @@ from dvrk_kinematics.driver.jog_motion import JogMotion
 from dvrk_kinematics.driver.jog_session import OWN_ENDS, JogSession
 from dvrk_kinematics.driver.jog_tip import TipWalk, find_unwalkable
 from dvrk_kinematics.driver.jog_walk import JointWalk, Walk
+from dvrk_kinematics.driver.late_ticks import made_up_s
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.settings import PlayerSettings
 from dvrk_kinematics.geometry.arrays import Array
@@ -57,6 +58,7 @@ class Jog:
         self._settings = settings
         self._max_gap_s = player_settings.max_gap_s
         self._max_step_s = 2.0 * player_settings.period_s
+        self._made_up_s = made_up_s(player_settings.period_s)
         self._session: JogSession | None = None
         self._must_release = False
         self._heard_ns: int | None = None
@@ -191,9 +193,9 @@ class Jog:
         """Move on by the time that went by, and give what to command.
 
         A late tick is made up for step by step, as if there had been one in each period: standing
-        still meanwhile would be a kink. That ends with the longest gap.
+        still meanwhile would be a kink. What is beyond that makes the jog late.
         """
-        left_s = min(elapsed_s, self._max_gap_s)
+        left_s = min(elapsed_s, self._made_up_s)
         count = max(ceil(left_s / self._max_step_s), 1)
         for _ in range(count):
             motion.step(wanted, left_s / count)
@@ -234,7 +236,7 @@ class Jog:
         guard.begin(is_cartesian=True)
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
-        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s, self._max_gap_s)
+        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s, self._made_up_s)
         self._session = JogSession(space, walk, motion, np.zeros_like(q))
         return self._session
 

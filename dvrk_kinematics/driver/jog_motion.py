@@ -32,8 +32,8 @@ _STILL = 1e-6
 """Part of one tick's change of velocity that is as good as rest."""
 _MOVES = 1e-9
 _STEP_PART = 0.5
-"""Part of what the guard lets a setpoint step that a joint may go in the longest gap. The rest is
-for what the arm has not reported yet."""
+"""Part of what the guard lets a setpoint step that a joint may go in a late one. The rest is for
+what the arm has not reported yet."""
 
 
 class _Way(NamedTuple):
@@ -60,8 +60,8 @@ class JogMotion:
         guard_settings: Limits and the cannula rule.
         settings: How near to a singularity it may come.
         max_step_s: Longest step (s).
-        max_gap_s: Longest time between two setpoints (s). No joint is faster than what the guard
-            lets one setpoint step in that time, so that a late one can always be sent.
+        made_up_s: Longest time that one setpoint may cover (s). No joint is faster than what the
+            guard lets a setpoint step in that time, so that a late one can always be sent.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class JogMotion:
         guard_settings: GuardSettings,
         settings: JogSettings,
         max_step_s: float,
-        max_gap_s: float,
+        made_up_s: float,
     ) -> None:
         self.slowed_by: Finding | None = None
         self.factor = 1.0
@@ -79,7 +79,7 @@ class JogMotion:
         self._rates = np.zeros_like(walk.q)
         self._limits = guard_settings.limits
         farthest = _STEP_PART * guard_settings.step_fraction * guard_settings.pid_tolerance
-        self._fastest = np.minimum(self._limits.velocity, farthest / max_gap_s)
+        self._fastest = np.minimum(self._limits.velocity, farthest / made_up_s)
         self._obstacles = Obstacles(guard_settings, settings.min_singular_value)
         self._lead_s = 0.5 * max_step_s
         self._used = (1.0 - settings.reserve) * self._limits.acceleration

@@ -8,11 +8,12 @@ from campaign import PERIOD_NS, Track, seeds
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import Finding, JogCommand, JogSpace, Reason
+from dvrk_kinematics.driver.late_ticks import made_up_s
 
 _PSM_HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
 _ODD = (0.0, 1e-9, 1e-12, 1e-154, 1e-170, 2.3e-308, 5e-324, 1e10, 1e154, 1e308, 1.7e308)
 _NOT_NUMBERS = (np.nan, np.inf, -np.inf)
-_MAX_GAP_NS = 50_000_000
+_MADE_UP_NS = round(made_up_s(PERIOD_NS * 1e-9) * 1e9)
 
 
 def _make(make_rig, model: str, rng: np.random.Generator):
@@ -71,7 +72,7 @@ class _Watched:
         self._even += 1
         if chance < 0.03 and self._even > rig.arm.echo_delay:
             # The rig's arm reports some ticks later, however long they take.
-            dt_ns = int(rng.integers(PERIOD_NS, _MAX_GAP_NS))
+            dt_ns = int(rng.integers(PERIOD_NS, _MADE_UP_NS))
             self._even = 0
         elif chance < 0.10:
             dt_ns = int(rng.integers(100_000, 3 * PERIOD_NS))
