@@ -28,10 +28,14 @@ from dvrk_kinematics.driver.jog_walk import JointWalk, Walk
 from dvrk_kinematics.driver.path import Step
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
 from dvrk_kinematics.driver.settings import PlayerSettings
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["Jog"]
+
+_LATE_STEPS = 20
+"""In how many steps at most the time of a late tick is made up for."""
 
 _TURNING = 1e-6
 """Turning (rad/s) that is too little to speak of."""
@@ -44,7 +48,7 @@ class Jog:
         guard: The exit to the arm.
         arm: The arm's kinematics.
         settings: How a jog may be asked to move.
-        player_settings: Period of the ticks and longest gap between them.
+        player_settings: Period of the ticks.
     """
 
     def __init__(
@@ -53,7 +57,6 @@ class Jog:
         self._guard = guard
         self._arm = arm
         self._settings = settings
-        self._max_gap_s = player_settings.max_gap_s
         self._max_step_s = 2.0 * player_settings.period_s
         self._session: JogSession | None = None
         self._must_release = False
@@ -125,7 +128,8 @@ class Jog:
             return Finding(Reason.JOG_NOT_RELEASED)
         refused = self._find_refusal(command)
         if refused is not None:
-            self._must_release = refused.reason is not Reason.JOG_CHANGES
+            is_soon = refused.reason is Reason.JOG_CHANGES or self._guard.is_late
+            self._must_release = not is_soon
             return refused
         self._must_release = False
         self._follow(command)
@@ -164,6 +168,12 @@ class Jog:
     def tick(self, now_ns: int, scale: float = 1.0) -> Finding | None:
         """Command the next setpoint; the guard has read the arm.
 
+        Args:
+            now_ns: Time now (ns), on the clock of the commands.
+            scale: Part of the commanded speed to move with, 0 to 1. The jog comes to it within its
+                accelerations and along its line; at 0 it rests, and goes on when the scale rises
+                while commands still come.
+
         Returns:
             Why the jog ended, None if it has not.
         """
@@ -175,12 +185,10 @@ class Jog:
             return self.stop(found)
         elapsed_s = (now_ns - self._advanced_ns) * 1e-9
         self._advanced_ns = now_ns
-        self._watch(session, elapsed_s, now_ns)
-        step_s = min(elapsed_s, self._max_step_s)
-        is_going = session.why_stopping is None
-        wanted = session.wanted if is_going else np.zeros_like(session.wanted)
+        self._watch(session, now_ns)
+        part = min(max(0.0, scale), 1.0) if session.why_stopping is None else 0.0
         before = session.motion.sample
-        sample = session.motion.step(wanted, step_s)
+        sample = self._advance(session.motion, part * session.wanted, elapsed_s)
         found = self._guard.send(sample)
         if found is not None:
             return self.stop(found)
@@ -189,6 +197,19 @@ class Jog:
             return None
         self._guard.end()
         return self._end(session.why_stopping)
+
+    def _advance(self, motion: JogMotion, wanted: Array, elapsed_s: float) -> Sample:
+        """Move on by the time that went by, and give what to command.
+
+        The time by which a tick is late is spent slowing down, step by step: standing still
+        meanwhile would be a kink, and going on would be blind.
+        """
+        late_s = max(elapsed_s - self._max_step_s, 0.0)
+        step_s = max(self._max_step_s, late_s / _LATE_STEPS)
+        while late_s > 0.0 and not motion.is_at_rest:
+            motion.step(np.zeros_like(wanted), min(step_s, late_s))
+            late_s -= step_s
+        return motion.step(wanted, min(elapsed_s, self._max_step_s))
 
     def _is_silent(self, now_ns: int) -> bool:
         heard_ns = self._heard_ns
@@ -229,10 +250,7 @@ class Jog:
         self._session = JogSession(space, walk, motion, np.zeros_like(q))
         return self._session
 
-    def _watch(self, session: JogSession, elapsed_s: float, now_ns: int) -> None:
-        limit = self._max_gap_s
-        if elapsed_s > limit and not session.motion.is_at_rest:
-            self.stop(Finding(Reason.GAP, "s between ticks", value=elapsed_s, limit=limit))
+    def _watch(self, session: JogSession, now_ns: int) -> None:
         if session.why_stopping is None and self._is_silent(now_ns):
             timeout_s = self._settings.timeout_s
             self.stop(Finding(Reason.JOG_TIMEOUT, "s without a command", limit=timeout_s))

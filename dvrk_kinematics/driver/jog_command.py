@@ -12,7 +12,20 @@ from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
 from dvrk_kinematics.motion.motion_limits import MotionLimits
 
-__all__ = ["JogCommand", "JogSettings", "JogSpace", "find_bad_command", "limit_speed"]
+__all__ = [
+    "SMALLEST_SPEED",
+    "JogCommand",
+    "JogSettings",
+    "JogSpace",
+    "find_bad_command",
+    "is_rest",
+    "limit_speed",
+]
+
+SMALLEST_SPEED = 1e-9
+"""Speed (m/s, rad/s) below which a velocity is none: a nanometre a second. A filter that decays
+after a stick was let go of asks for ever less, down to numbers whose squares are zero.
+"""
 
 
 class JogSpace(Enum):
@@ -35,7 +48,7 @@ class JogCommand:
     Attributes:
         space: What moves, and along which axes.
         velocity: For the tip linear (m/s) before angular (rad/s), shape (6,); for the joints
-            rad/s or m/s, shape (n,). All zero ends the jog.
+            rad/s or m/s, shape (n,). All below ``SMALLEST_SPEED`` ends the jog.
     """
 
     space: JogSpace
@@ -52,7 +65,7 @@ class JogCommand:
     @property
     def is_zero(self) -> bool:
         """Whether it asks for rest."""
-        return not self.velocity.any()
+        return is_rest(self.velocity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +133,27 @@ def limit_speed(
         The velocity to move with, and by what it was slowed.
     """
     velocity = command.velocity
+    if command.is_zero:
+        return np.zeros_like(velocity), None
+    # Of the largest component: the square of a number may be too large where the number is not.
+    largest = float(np.abs(velocity).max())
+    share = velocity / largest
     if command.space is JogSpace.JOINTS:
         allowed = settings.joint_fraction * limits.velocity
-        part = np.abs(velocity) / allowed
-        j = int(np.argmax(part))
-        found = (limits.names[j], "", abs(float(velocity[j])), float(allowed[j]), float(part[j]))
+        parts = np.abs(share) / allowed
+        j = int(np.argmax(parts))
+        found = (limits.names[j], "", float(abs(share[j])), float(allowed[j]))
     else:
-        v, w = _length(velocity[:3]), _length(velocity[3:])
-        linear = ("", "m/s asked for", v, settings.max_linear, v / settings.max_linear)
-        angular = ("", "rad/s asked for", w, settings.max_angular, w / settings.max_angular)
-        found = max(linear, angular, key=lambda each: each[4])
-    joint, detail, value, limit, ratio = found
-    if ratio <= 1.0:
+        v, w = float(np.linalg.norm(share[:3])), float(np.linalg.norm(share[3:]))
+        linear = ("", "m/s asked for", v, settings.max_linear)
+        angular = ("", "rad/s asked for", w, settings.max_angular)
+        found = max(linear, angular, key=lambda each: each[2] / each[3])
+    joint, detail, part, limit = found
+    if largest * part <= limit:
         return velocity, None
-    # Divided twice, since the quotient of a huge velocity and its ratio may be beyond numbers.
-    return velocity / ratio, Finding(Reason.JOG_SPEED, detail, joint, value, limit)
+    return share * (limit / part), Finding(Reason.JOG_SPEED, detail, joint, largest * part, limit)
 
 
-def _length(vector: Array) -> float:
-    # Scaled first: the square of a number may be too large where the number is not.
-    largest = float(np.abs(vector).max())
-    return largest * float(np.linalg.norm(vector / largest)) if largest > 0.0 else 0.0
+def is_rest(velocity: Array) -> bool:
+    """Whether a velocity (m/s, rad/s) is too small to be one; NaN is not."""
+    return bool((np.abs(velocity) < SMALLEST_SPEED).all())

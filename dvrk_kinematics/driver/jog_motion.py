@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dvrk_kinematics.driver.jog_command import JogSettings
+from dvrk_kinematics.driver.jog_command import JogSettings, is_rest
 from dvrk_kinematics.driver.jog_obstacles import End, Obstacles
 from dvrk_kinematics.driver.jog_profile import RateProfile, find_rate_profile
 from dvrk_kinematics.driver.jog_walk import Walk
@@ -31,6 +31,12 @@ _HORIZON = 1.6
 _STILL = 1e-6
 """Part of one tick's change of velocity that is as good as rest."""
 _MOVES = 1e-9
+_LATE_S = 0.05
+"""How late a setpoint may be (s) and still be sent from full speed: no joint is faster than what
+the guard lets a setpoint step in that time."""
+_STEP_PART = 0.5
+"""Part of what the guard lets a setpoint step that a joint may go in a late one. The rest is for
+what the arm has not reported yet."""
 
 
 class _Way(NamedTuple):
@@ -72,6 +78,8 @@ class JogMotion:
         self._velocity: Array | None = None
         self._rates = np.zeros_like(walk.q)
         self._limits = guard_settings.limits
+        farthest = _STEP_PART * guard_settings.step_fraction * guard_settings.pid_tolerance
+        self._fastest = np.minimum(self._limits.velocity, farthest / _LATE_S)
         self._obstacles = Obstacles(guard_settings, settings.min_singular_value)
         self._lead_s = 0.5 * max_step_s
         self._used = (1.0 - settings.reserve) * self._limits.acceleration
@@ -91,7 +99,7 @@ class JogMotion:
         """Go on for a time.
 
         Args:
-            wanted: Velocity to come to, in the walk's own words.
+            wanted: Velocity to come to, in the walk's own words; below ``SMALLEST_SPEED`` rest.
             step_s: Time (s).
 
         Returns:
@@ -102,6 +110,8 @@ class JogMotion:
         self.slowed_by, self.factor = None, 1.0
         if step_s <= 0.0:
             return self.sample
+        if is_rest(wanted):
+            wanted = np.zeros_like(wanted)
         target, slope = self._aim(velocity, wanted, step_s)
         if float((np.abs(slope) / self._used).max()) < _STILL * step_s:
             return self._go(velocity, np.zeros_like(wanted), np.zeros_like(slope), step_s)
@@ -150,7 +160,7 @@ class JogMotion:
         count = min(max(ceil(end.place / spacing_s), 1), len(slopes))
         places = [*(spacing_s * k for k in range(count)), end.place]
         profile = find_rate_profile(
-            places, slope, slopes[:count], curves[:count], self._limits.velocity, self._used
+            places, slope, slopes[:count], curves[:count], self._fastest, self._used
         )
         return _Way(slope, curve, end, profile)
 
@@ -180,12 +190,13 @@ class JogMotion:
 
     def _explain(self, rate: float, target: Array, wanted: Array) -> None:
         if self.slowed_by is not None and wanted.any():
-            self.factor = max(0.0, rate * float(target @ wanted) / float(wanted @ wanted))
+            part = rate * float(target @ wanted) / float(wanted @ wanted)
+            self.factor = min(max(part, 0.0), 1.0)
 
     def _name_cause(self, way: _Way, place: float) -> Finding:
         joint = way.profile.slow_joint_at(place)
         if joint >= 0:
-            limit = float(self._limits.velocity[joint])
+            limit = float(self._fastest[joint])
             value = abs(float(way.slope[joint]))
             name = self._limits.names[joint]
             return Finding(Reason.JOG_SPEED, "a joint's speed or its change", name, value, limit)

@@ -83,7 +83,12 @@ class Obstacles:
 
     def _find_limit(self, rows: Array, aside: Array, spacing_s: float) -> End | None:
         here, rows = rows[0], rows + aside
-        lower, upper = np.minimum(self._lower, here), np.maximum(self._upper, here)
+        # What is beyond a bound may come back, but not turn and go out again: the guard compares
+        # each setpoint with the one before.
+        highest = np.vstack([np.maximum(here, rows[0]), rows[1:]])
+        lowest = np.vstack([np.minimum(here, rows[0]), rows[1:]])
+        lower = np.minimum(self._lower, np.maximum.accumulate(highest))
+        upper = np.maximum(self._upper, np.minimum.accumulate(lowest))
         beyond = np.maximum(rows - upper, lower - rows)
         is_beyond = beyond > _ROUNDING
         if not is_beyond.any():
@@ -99,7 +104,7 @@ class Obstacles:
             part[joints] = np.clip(-before / (after - before), 0.0, 1.0)
         j = int(np.argmin(part))
         place = max(k - 1 + float(part[j]), 0.0) * spacing_s
-        return End(place, self._name_limit(j, here, rises=bool(rows[k, j] > upper[j])))
+        return End(place, self._name_limit(j, here, rises=bool(rows[k, j] > upper[k, j])))
 
     def _name_limit(self, j: int, here: Array, rises: bool) -> Finding:
         rule = self._cannula

@@ -132,9 +132,7 @@ class ArmDrive:
         self._gripper = None
         self._jaw = None
         if guard_settings.jaw is not None and arm.jaw is not None:
-            jaw_settings = JawSettings(
-                period_s=player_settings.period_s, max_gap_s=player_settings.max_gap_s
-            )
+            jaw_settings = JawSettings(period_s=player_settings.period_s)
             self._jaw = JawPlayer(self.guard, self.port, guard_settings.jaw, jaw_settings)
             name = f"{settings.joint_prefix}{arm.jaw.name}"
             self._gripper = GripperAction(node, settings.arm, name, self._jaw)

@@ -11,10 +11,9 @@ from campaign import PERIOD_NS, seeds
 from jaw_rig import LIMITS, JawRig
 
 from dvrk_kinematics.driver import Finding, Reason
-from dvrk_kinematics.driver.jaw import JawSettings
 
 _EVENTS = ("goal", "goal", "cancel", "hold", "busy", "error", "late", "jitter", "gap", "wait")
-_MAX_GAP_NS = round(JawSettings().max_gap_s * 1e9)
+_LATE_NS = 50_000_000
 
 
 def _do(jaw: JawRig, event: str, rng: np.random.Generator) -> None:
@@ -32,13 +31,12 @@ def _do(jaw: JawRig, event: str, rng: np.random.Generator) -> None:
     elif event == "error":
         arm.say(errors=arm.state.errors + 1)
     elif event == "late":
-        jaw.tick(int(rng.integers(PERIOD_NS, _MAX_GAP_NS)))
+        jaw.tick(int(rng.integers(PERIOD_NS, _LATE_NS)))
     elif event == "jitter":
         for _ in range(int(rng.integers(1, 40))):
             jaw.tick(int(rng.integers(100_000, 3 * PERIOD_NS)))
     elif event == "gap":
-        jaw.track.begin(arm.now_ns)
-        jaw.tick(int(rng.integers(_MAX_GAP_NS + 1, 6 * _MAX_GAP_NS)))
+        jaw.tick(int(rng.integers(_LATE_NS + 1, 6 * _LATE_NS)))
     elif event == "wait":
         jaw.ticks(int(rng.integers(1, 60)))
 
