@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from dvrk_kinematics.errors import BagError
+from dvrk_kinematics.errors import BagError, shorten
 
 __all__ = ["FILE_NAME", "ROOT", "BagMetadata", "read_metadata"]
 
@@ -73,7 +73,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise BagError(bag, f"{FILE_NAME} is nested too deep") from error
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
         # Dates and numbers that cannot be are errors of Python, not of the parser.
-        words = " ".join(str(error).split())
+        words = shorten(" ".join(str(error).split()))
         raise BagError(bag, f"{FILE_NAME} is no valid YAML: {words}") from error
     found = root.get(ROOT) if isinstance(root, dict) else None
     if not isinstance(found, dict):

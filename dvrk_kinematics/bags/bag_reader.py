@@ -15,7 +15,7 @@ from typing import Any
 
 from dvrk_kinematics.bags.bag_metadata import FILE_NAME, BagMetadata, read_metadata
 from dvrk_kinematics.bags.mcap_reader import McapReader
-from dvrk_kinematics.errors import BagError, MissingExtra
+from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["BagReader", "BagTopic"]
 
@@ -134,7 +134,7 @@ class BagReader:
             named = [folder / name for name in metadata.files]
             missing = [file.name for file in named if not file.exists()]
             if missing:
-                self.notes.append(f"files of the bag are missing: {', '.join(missing)}")
+                self.notes.append(f"files of the bag are missing: {shorten(', '.join(missing))}")
             files = [file for file in named if file.exists()]
         if files:
             self._read_mcap(files, _NOT_CLOSED if is_missing else _CUT_OFF)
@@ -221,7 +221,7 @@ def _messages_of(reader: Any, connection: Any) -> Iterator[tuple[int, bytes]]:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return shorten(" ".join(str(error).split()) or type(error).__name__)
 
 
 def _import(module: str) -> Any:

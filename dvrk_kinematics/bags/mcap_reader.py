@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from dvrk_kinematics.bags.mcap import MAGIC, RECORD_HEAD, Op
-from dvrk_kinematics.errors import BagError, MissingExtra
+from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["McapReader", "McapTopic"]
 
@@ -199,7 +199,7 @@ class McapReader:
         if topic is None:
             raise _DamageError(f"a message is of channel {number}, which was not announced")
         if time_ns > _LATEST_NS:
-            raise _DamageError(f"a message of {topic.name} arrived at {time_ns} ns")
+            raise _DamageError(f"a message of {shorten(topic.name)} arrived at {time_ns} ns")
         topic.times_ns.append(time_ns)
         topic.chunks.append(chunk)
         topic.begins.append(begin + _MESSAGE.size)
@@ -259,12 +259,12 @@ def _unpack(packed: bytes, packing: str, size: int) -> bytes:
     elif packing == "zstd":
         unpacker = _import_zstd().ZstdDecompressor()
     else:
-        raise _DamageError(f"it is packed as {packing!r}; lz4 and zstd are known")
+        raise _DamageError(f"it is packed as {shorten(packing)!r}; lz4 and zstd are known")
     try:
         data = bytes(unpacker.decompress(packed, max_length=size + 1))
     except Exception as error:
         # Each library has errors of its own.
-        raise _DamageError(f"it cannot be unpacked: {error}") from error
+        raise _DamageError(f"it cannot be unpacked: {shorten(str(error))}") from error
     if len(data) != size:
         raise _DamageError(f"it is to have {size} bytes when unpacked, and does not")
     return data

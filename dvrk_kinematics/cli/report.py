@@ -19,7 +19,7 @@ from dvrk_kinematics.cli.report_bag import read_recording
 from dvrk_kinematics.cli.report_figures import ReportFigures, compute_figures
 from dvrk_kinematics.cli.report_page import make_page
 from dvrk_kinematics.cli.report_plots import draw_plots
-from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.errors import DvrkError, shorten
 
 __all__ = ["ReportFigures", "main", "make_report"]
 
@@ -84,12 +84,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"report: {error}\n")
         return 1
     except MemoryError:
-        sys.stderr.write(f"report: {bag}: there is not enough memory for all that is in it\n")
+        sys.stderr.write(
+            f"report: {shorten(str(bag))}: there is not enough memory for all that is in it\n"
+        )
         return 1
     for remark in figures.remarks:
         sys.stdout.write(f"note: {remark}\n")
     for arm in figures.arms:
-        sys.stdout.write(f"{arm.name}: moved {arm.moved:.2f} s, {1e3 * arm.travel:.1f} mm\n")
+        sys.stdout.write(
+            f"{shorten(arm.name)}: moved {arm.moved:.2f} s, {1e3 * arm.travel:.1f} mm\n"
+        )
     sys.stdout.write(f"{output}\n")
     return 0
 

@@ -17,7 +17,7 @@ from dvrk_kinematics.cli.report_messages import (
     tip_stream,
 )
 from dvrk_kinematics.cli.report_recording import ArmRecording, Recording, TopicCount
-from dvrk_kinematics.errors import BagError, MissingExtra
+from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["read_recording"]
 
@@ -55,21 +55,28 @@ class _Decoder:
         """
         found = {t.type_name for t in self.bag.topics if t.name == topic and t.count}
         if found and type_name not in found:
-            others = ", ".join(sorted(found))
-            raise BagError(
-                self.bag.name, f"{topic} is of type {others}; a report reads {type_name}"
-            )
+            others = shorten(", ".join(sorted(found)))
+            reason = f"{shorten(topic)} is of type {others}; a report reads {type_name}"
+            raise BagError(self.bag.name, reason)
         messages, broken = [], []
         for time_ns, data in self.bag.messages(topic, type_name):
             try:
                 messages.append(Message(time_ns, self._decode(data, type_name)))
             except Exception as error:
                 # Of whatever reads the bytes: numpy, struct, the decoder of texts.
-                broken.append(f"{type(error).__name__}, {error}")
+                broken.append(shorten(f"{type(error).__name__}, {error}"))
         if broken:
             count = f"{len(broken)} of {len(broken) + len(messages)}"
-            self.remarks.append(f"{topic}: {count} messages are broken: {broken[0]}")
+            self.remarks.append(f"{shorten(topic)}: {count} messages are broken: {broken[0]}")
         return messages
+
+    def read_if(self, topic: str, type_name: str) -> list[Message]:
+        """As read, for what a report can do without; none if it cannot be read."""
+        try:
+            return self.read(topic, type_name)
+        except BagError as error:
+            self.remarks.append(error.reason)
+            return []
 
     def _decode(self, data: bytes, type_name: str) -> Any:
         """The message; bytes behind its end do not matter, as to every ROS node."""
@@ -136,10 +143,11 @@ def _read_arm(decoder: _Decoder, name: str, start_ns: int) -> ArmRecording | Non
     """One arm; None if it never told where its joints are."""
 
     def read(make: Any, topic: str, type_name: str) -> Any:
-        messages = decoder.read(topic, type_name)
-        return make(messages, start_ns, topic, decoder.remarks)
+        return make(decoder.read_if(topic, type_name), start_ns, topic, decoder.remarks)
 
-    measured = read(joint_stream, f"{name}{_MEASURED}", _JOINTS)
+    measured_js = f"{name}{_MEASURED}"
+    messages = decoder.read(measured_js, _JOINTS)
+    measured = joint_stream(messages, start_ns, measured_js, decoder.remarks)
     if measured is None:
         return None
     space, _, arm = name.rpartition("/")
@@ -157,10 +165,10 @@ def _read_arm(decoder: _Decoder, name: str, start_ns: int) -> ArmRecording | Non
 
 
 def _last_text(decoder: _Decoder, topic: str) -> str:
-    texts = decoder.read(topic, _TEXT)
+    texts = decoder.read_if(topic, _TEXT)
     last = str(texts[-1].content.data) if texts else ""
     if len(last) > _LONGEST_DESCRIPTION:
-        decoder.remarks.append(f"{topic}: a text of {len(last)} characters is left out")
+        decoder.remarks.append(f"{shorten(topic)}: a text of {len(last)} characters is left out")
         return ""
     return last
 

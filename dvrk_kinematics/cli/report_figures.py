@@ -8,10 +8,10 @@ import numpy as np
 
 from dvrk_kinematics.cli.report_contour import Contour
 from dvrk_kinematics.cli.report_curves import ArmCurves, trace_arm
-from dvrk_kinematics.cli.report_motion import Periods
-from dvrk_kinematics.cli.report_recording import Recording, TopicCount
+from dvrk_kinematics.cli.report_motion import Periods, moving_times
+from dvrk_kinematics.cli.report_recording import ArmRecording, Recording, TopicCount
 from dvrk_kinematics.cli.report_slow_downs import SlowDowns
-from dvrk_kinematics.errors import BagError
+from dvrk_kinematics.errors import BagError, shorten
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = [
@@ -140,18 +140,22 @@ def compute_figures(recording: Recording) -> tuple[ReportFigures, tuple[ArmCurve
 
 
 def _explain_no_motion(recording: Recording) -> str:
-    remarks = "".join(f"; {remark}" for remark in recording.remarks)
-    still = [arm.name for arm in recording.arms if len(arm.measured.times) > 1]
-    if still:
-        told = f"the joints of {', '.join(still)} stayed where they were"
-    elif recording.arms:
-        told = f"there is one state of {', '.join(arm.name for arm in recording.arms)}"
-    elif not any(topic.name.endswith("/measured_js") for topic in recording.topics):
-        told = "it has no topic <arm>/measured_js"
-    else:
-        told = "its arms never told where their joints are"
-        told += "" if remarks else "; were they enabled?"
-    return f"no motion in it: {told}{remarks}"
+    told = [_explain_rest(arm) for arm in recording.arms]
+    if not told and any(topic.name.endswith("/measured_js") for topic in recording.topics):
+        told = ["its arms never told where their joints are"]
+        told += [] if recording.remarks else ["were they enabled?"]
+    elif not told:
+        told = ["it has no topic <arm>/measured_js"]
+    return f"no motion in it: {'; '.join([*told, *recording.remarks])}"
+
+
+def _explain_rest(arm: ArmRecording) -> str:
+    name = shorten(arm.name)
+    if len(arm.measured.times) < 2:
+        return f"there is one state of {name}"
+    if moving_times(arm).size:
+        return f"the setpoint of {name} moves where no states of it were recorded"
+    return f"the joints of {name} stayed where they were"
 
 
 def max_rms(values: Array) -> MaxRms:

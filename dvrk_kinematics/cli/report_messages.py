@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvrk_kinematics.cli.report_recording import JointStream, PlannedPath, SpeedScaling, TipStream
+from dvrk_kinematics.errors import shorten
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["NS", "Message", "joint_stream", "planned_paths", "speed_scaling", "tip_stream"]
@@ -27,6 +28,9 @@ _OTHER_CLOCK_S = 0.1
 _NO_NEWS_NS = 1_000_000
 """A stamp that falls back by no more than this (ns) is that of the same datum: the dVRK stamps a
 datum anew whenever it publishes it."""
+
+_MOST_REPEATED = 0.5
+"""Part of the messages that may be no news."""
 
 _LATEST_S = 60.0
 """Stamps that drift farther than this from the arrival are not those of one clock."""
@@ -125,7 +129,9 @@ def _leave_out(
     """The messages that can be used; the others become a remark for each reason."""
     complaints = [complain(message.content) for message in messages]
     for reason, count in Counter(filter(None, complaints)).most_common():
-        remarks.append(f"{topic}: {count} of {len(messages)} messages are left out: {reason}")
+        remarks.append(
+            f"{shorten(topic)}: {count} of {len(messages)} messages are left out: {reason}"
+        )
     return [m for m, complaint in zip(messages, complaints, strict=True) if not complaint]
 
 
@@ -186,7 +192,8 @@ def _velocities(kept: Sequence[Any], width: int, topic: str, remarks: list[str])
     velocity = np.array([content.velocity for content in kept])
     if _is_sound(velocity):
         return velocity
-    remarks.append(f"{topic}: velocities are differences of the positions: {_not_numbers('some')}")
+    reason = f"velocities are differences of the positions: {_not_numbers('some')}"
+    remarks.append(f"{shorten(topic)}: {reason}")
     return None
 
 
@@ -224,7 +231,7 @@ def _times(
     rows = np.flatnonzero(stamps)
     complaint = _complain_of_stamps(stamps[rows], received[rows]) if rows.size else ""
     if complaint:
-        remarks.append(f"{topic}: {complaint}; times of arrival are taken instead")
+        remarks.append(f"{shorten(topic)}: {complaint}; times of arrival are taken instead")
     is_stamped = rows.size > 0 and not complaint
     if is_stamped:
         chosen = stamps[rows]
@@ -245,6 +252,9 @@ def _complain_of_stamps(stamps: NDArray[np.int64], received: NDArray[np.int64]) 
     back = int((falls > _NO_NEWS_NS).sum())
     if back:
         return f"stamps fall back, {back} times, by up to {falls.max() / NS:.6g} s"
+    repeated = int((falls >= 0).sum())
+    if repeated > _MOST_REPEATED * len(stamps):
+        return f"{repeated} of {len(stamps)} messages have a stamp that was there before"
     late = received - stamps
     apart = float(late.max() - late.min()) / NS
     if apart > _LATEST_S:

@@ -31,6 +31,9 @@ _STILL = 1e-7
 _SLOW = 1e-3
 """Speed (rad/s, m/s) below which an arm without setpoints counts as at rest."""
 
+_WITHOUT_S = 1.0
+"""Farther than this from the first and the last setpoint (s), speeds tell what moved."""
+
 _MADE_UP = 0.75
 """Share of a period below which a message came early, after one that was late."""
 
@@ -115,14 +118,17 @@ def find_motion(arm: ArmRecording) -> tuple[float, float] | None:
 
 
 def moving_times(arm: ArmRecording) -> Array:
-    """Times at which an arm was on its way (s)."""
-    if arm.setpoint is not None:
-        steps = np.abs(np.diff(arm.setpoint.position, axis=0)).max(axis=1)
-        return np.asarray(arm.setpoint.times[1:][steps > _STILL])
-    if len(arm.measured.times) < 2:
-        return np.empty(0)
-    speed = np.abs(velocity_of(arm.measured)).max(axis=1)
-    return np.asarray(arm.measured.times[speed > _SLOW])
+    """Times at which an arm was on its way (s), by its setpoints as long as there are some."""
+    by_speed = np.empty(0)
+    if len(arm.measured.times) > 1:
+        speed = np.abs(velocity_of(arm.measured)).max(axis=1)
+        by_speed = arm.measured.times[speed > _SLOW]
+    if arm.setpoint is None:
+        return by_speed
+    times = arm.setpoint.times
+    steps = np.abs(np.diff(arm.setpoint.position, axis=0)).max(axis=1)
+    without = (by_speed < times[0] - _WITHOUT_S) | (by_speed > times[-1] + _WITHOUT_S)
+    return np.sort(np.r_[times[1:][steps > _STILL], by_speed[without]])
 
 
 def crop(stream: JointStream, begin: float, end: float) -> JointStream:

@@ -22,6 +22,7 @@ _BLUE, _ORANGE, _GREY = "#1f6fb4", "#d9730d", "#9aa3ad"
 _DPI = 110
 _WIDTH = 10.0
 _LONGEST_NAME = 40
+_NARROWEST_MS = 0.01
 _STYLE = {
     "figure.facecolor": "white",
     "axes.axisbelow": True,
@@ -236,7 +237,10 @@ def _histogram(figure_class: Any, curves: ArmCurves) -> Plot:
     figure = _sheet(figure_class, 3.2)
     for k, (name, periods) in enumerate(shown):
         axes = figure.add_subplot(1, len(shown), k + 1)
-        axes.hist(1e3 * periods.periods, bins=80, color=_BLUE)
+        shortest, longest = 1e3 * periods.periods.min(), 1e3 * periods.periods.max()
+        # Periods that are all the same need some width to be counted in.
+        edges = np.linspace(shortest, max(longest, shortest + _NARROWEST_MS), 81)
+        axes.hist(1e3 * periods.periods, bins=edges, color=_BLUE)
         axes.axvline(1e3 * periods.p50, color=_ORANGE, label="median")
         axes.axvline(1e3 * periods.p99, color=_GREY, label="99 %")
         axes.set_yscale("log")

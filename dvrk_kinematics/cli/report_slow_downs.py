@@ -61,7 +61,8 @@ def scaled_end(scaling: SpeedScaling, begin: float, duration: float) -> float:
     rest = duration - float(played[row])
     if rest == 0.0:
         return float(edges[row])
-    return float(edges[row] + rest / factor[row]) if factor[row] > 0.0 else float("inf")
+    speed = float(factor[row])
+    return float(edges[row]) + rest / speed if speed > 0.0 else float("inf")
 
 
 def _edges(scaling: SpeedScaling, begin: float, end: float) -> Array:
