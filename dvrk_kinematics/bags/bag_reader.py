@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dvrk_kinematics.bags.bag_metadata import FILE_NAME, BagMetadata, read_metadata
-from dvrk_kinematics.bags.mcap_reader import McapReader
+from dvrk_kinematics.bags.mcap_reader import LATEST_NS, McapReader
 from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["BagReader", "BagTopic"]
@@ -197,27 +197,35 @@ class BagReader:
         try:
             reader = rosbag2.Reader(bag)
             reader.open()
+            self._open.append(reader)
+            self.topics += [self._rosbags_topic(reader, found) for found in reader.connections]
         except Exception as error:
             # rosbags raises errors of its own and of the libraries beneath, without a root.
             raise BagError(self.name, f"cannot be read: {_one_line(error)}") from error
-        self._open.append(reader)
-        for connection in reader.connections:
-            count = int(connection.msgcount)
-            self.topics.append(
-                BagTopic(
-                    name=connection.topic,
-                    type_name=connection.msgtype,
-                    count=count,
-                    lost=self._lost.get(connection.topic),
-                    span_ns=(reader.start_time, reader.end_time - 1) if count else None,
-                    messages=partial(_messages_of, reader, connection),
-                )
-            )
+
+    def _rosbags_topic(self, reader: Any, connection: Any) -> BagTopic:
+        count = int(connection.msgcount)
+        span_ns = _checked(reader.start_time), _checked(reader.end_time - 1)
+        return BagTopic(
+            name=str(connection.topic),
+            type_name=str(connection.msgtype),
+            count=count,
+            lost=self._lost.get(str(connection.topic)),
+            span_ns=span_ns if count else None,
+            messages=partial(_messages_of, reader, connection),
+        )
 
 
 def _messages_of(reader: Any, connection: Any) -> Iterator[tuple[int, bytes]]:
     for _, time_ns, data in reader.messages([connection]):
-        yield time_ns, bytes(data)
+        yield _checked(time_ns), bytes(data)
+
+
+def _checked(time_ns: Any) -> int:
+    """A time as it can be; a damaged database may hold anything."""
+    if not isinstance(time_ns, int) or not 0 <= time_ns <= LATEST_NS:
+        raise ValueError(f"a message arrived at {time_ns} ns")
+    return time_ns
 
 
 def _one_line(error: Exception) -> str:

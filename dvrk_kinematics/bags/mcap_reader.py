@@ -20,12 +20,12 @@ from zlib import crc32
 from dvrk_kinematics.bags.mcap import MAGIC, RECORD_HEAD, Op
 from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
-__all__ = ["McapReader", "McapTopic"]
+__all__ = ["LATEST_NS", "McapReader", "McapTopic"]
 
 _LARGEST_CHUNK = 2**28
 """Bytes that a chunk may have when it is unpacked."""
 
-_LATEST_NS = 2**62
+LATEST_NS = 2**62
 """A message that arrived later than this (in the year 2116) has a wrong time."""
 
 _MESSAGE = struct.Struct("<HIQQ")
@@ -198,7 +198,7 @@ class McapReader:
         topic = self._channels.get(number)
         if topic is None:
             raise _DamageError(f"a message is of channel {number}, which was not announced")
-        if time_ns > _LATEST_NS:
+        if time_ns > LATEST_NS:
             raise _DamageError(f"a message of {shorten(topic.name)} arrived at {time_ns} ns")
         topic.times_ns.append(time_ns)
         topic.chunks.append(chunk)

@@ -246,5 +246,5 @@ def _histogram(figure_class: Any, curves: ArmCurves) -> Plot:
         axes.set_yscale("log")
         axes.set_title(f"{name}, by {'stamp' if periods.is_stamped else 'arrival'}")
         axes.set(xlabel="period (ms)", ylabel="messages")
-        axes.legend()
+        axes.legend(loc="upper right")
     return Plot("periods", "Periods", "how long from message to message", _save(figure))
