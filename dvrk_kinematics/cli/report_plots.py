@@ -225,7 +225,7 @@ def _speed(figure_class: Any, curves: ArmCurves, scaling: SpeedScaling) -> Plot:
     figure = _sheet(figure_class, 2.3)
     axes = figure.add_subplot()
     axes.step(times, factor_at(scaling, times), where="post", color=_BLUE)
-    axes.set(xlabel="s since the bag began", ylabel="part of the planned speed")
+    axes.set(xlabel="s since the bag began", ylabel="speed factor")
     axes.set(xlim=(begin, end), ylim=(-0.05, 1.05))
     words = "speed scaling of the bridge: 1 as planned, 0 at rest on the path"
     return Plot("speed", "Speed", words, _save(figure))
@@ -239,7 +239,8 @@ def _histogram(figure_class: Any, curves: ArmCurves) -> Plot:
         axes = figure.add_subplot(1, len(shown), k + 1)
         shortest, longest = 1e3 * periods.periods.min(), 1e3 * periods.periods.max()
         # Periods that are all the same need some width to be counted in.
-        edges = np.linspace(shortest, max(longest, shortest + _NARROWEST_MS), 81)
+        spare = max(0.0, 0.5 * (_NARROWEST_MS - (longest - shortest)))
+        edges = np.linspace(shortest - spare, longest + spare, 81)
         axes.hist(1e3 * periods.periods, bins=edges, color=_BLUE)
         axes.axvline(1e3 * periods.p50, color=_ORANGE, label="median")
         axes.axvline(1e3 * periods.p99, color=_GREY, label="99 %")

@@ -1,8 +1,8 @@
 """Damaged and hostile bags: each gets a report, or one sentence with the cause.
 
-DVRK_CAMPAIGN multiplies how many there are, for a longer look:
+DVRK_CAMPAIGN multiplies how many there are, and DVRK_CAMPAIGN_DRAWN is the part that is drawn:
 
-    DVRK_CAMPAIGN=10 ./dvrk test test/unit/cli/test_report_campaign.py
+    DVRK_CAMPAIGN=20 DVRK_CAMPAIGN_DRAWN=0.05 ./dvrk test test/unit/cli/test_report_campaign.py
 """
 
 from __future__ import annotations

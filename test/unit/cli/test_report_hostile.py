@@ -250,7 +250,7 @@ def test_slow_downs_of_a_motion_are_counted(tmp_path: Path) -> None:
     assert arm.slow_downs.below_s == pytest.approx(0.3)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2, lowest factor 0.25, 0.30 s below full speed" in page
-    assert "part of the planned speed" in page or "Speed" in page
+    assert 'alt="Speed of PSM1"' in page
 
 
 def test_a_motion_at_full_speed_has_no_slow_downs_and_an_older_bag_does_not_tell(
