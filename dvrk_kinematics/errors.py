@@ -22,11 +22,24 @@ __all__ = [
     "LimitViolation",
     "MissingExtra",
     "ModelError",
+    "OutputError",
     "PlanReason",
     "PlanRefused",
     "ReplayRefused",
     "UnknownName",
+    "shorten",
 ]
+
+
+_LONGEST_NAME = 200
+
+
+def shorten(name: str) -> str:
+    """A name as a sentence can hold it: in one line, cut if nobody would read all of it."""
+    shown = "".join(sign if sign.isprintable() else "?" for sign in name)
+    if len(shown) <= _LONGEST_NAME:
+        return shown
+    return f"{shown[:100]}...{shown[-60:]} ({len(name)} characters)"
 
 
 class DvrkError(Exception):
@@ -149,8 +162,22 @@ class BagError(DvrkError):
     """
 
     def __init__(self, bag: str, reason: str) -> None:
-        super().__init__(f"{bag}: {reason}")
+        super().__init__(f"{shorten(bag)}: {reason}")
         self.bag = bag
+        self.reason = reason
+
+
+class OutputError(DvrkError):
+    """A file that cannot be written.
+
+    Attributes:
+        file: The file.
+        reason: Why not.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{shorten(file)} cannot be written: {reason}")
+        self.file = file
         self.reason = reason
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from dvrk_kinematics.cli.output_file import write_output
 from dvrk_kinematics.errors import MissingExtra
 
 __all__ = ["COLOURS", "sheet"]
@@ -38,6 +40,7 @@ def sheet(file: Path, width: float, height: float) -> Iterator[Any]:
 
     Raises:
         MissingExtra: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
     """
     # By name: it has no place in the environment of those who only drive an arm.
     try:
@@ -48,5 +51,6 @@ def sheet(file: Path, width: float, height: float) -> Iterator[Any]:
     with matplotlib.rc_context(_STYLE):
         figure = figures.Figure(figsize=(width, height), layout="constrained")
         yield figure
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, dpi=_DPI)
+        target = BytesIO()
+        figure.savefig(target, format="png", dpi=_DPI)
+    write_output(file, target.getvalue())

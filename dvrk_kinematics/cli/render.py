@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dvrk_kinematics.cli.output_file import write_output
 from dvrk_kinematics.cli.render_scenes import SCENES, Scene
 from dvrk_kinematics.cli.render_solids import draw
 from dvrk_kinematics.errors import DvrkError, UnknownName
@@ -63,23 +64,23 @@ def render(name: str, folder: Path, size: tuple[int, int]) -> Path:
     Raises:
         UnknownName: If there is no such scene.
         MissingExtra: If the libraries that draw are not installed.
+        OutputError: If the file cannot be written.
     """
     if name not in SCENES:
         raise UnknownName("picture", name, SCENES)
     scene = SCENES[name]
     text = scene.text()
     file = folder / f"{name}.png"
-    folder.mkdir(parents=True, exist_ok=True)
-    draw(
+    picture = draw(
         read_solids(text, scene.description),
         pose(scene, text),
-        file,
         eye=scene.eye,
         target=scene.target,
         angle=scene.angle,
         floor=scene.floor,
         size=size,
     )
+    write_output(file, picture)
     return file
 
 

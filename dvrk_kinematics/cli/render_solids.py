@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 from dvrk_kinematics.errors import MissingExtra
@@ -21,25 +21,26 @@ _BACKGROUND = "white"
 def draw(
     solids: Iterable[Solid],
     frames: Mapping[str, Array],
-    file: Path,
     *,
     eye: tuple[float, float, float],
     target: tuple[float, float, float],
     angle: float,
     floor: float | None,
     size: tuple[int, int],
-) -> None:
-    """Renders solids at the poses of their links to a PNG.
+) -> bytes:
+    """Renders solids at the poses of their links.
 
     Args:
         solids: What to draw.
         frames: Poses of the links, shape (4, 4) each.
-        file: The picture.
         eye: Where the camera is (m).
         target: What it looks at (m).
         angle: Vertical opening of the camera (deg).
         floor: Height of a floor that takes shadows (m), None for none.
         size: Width and height (pixels).
+
+    Returns:
+        The picture as a PNG.
 
     Raises:
         MissingExtra: If pyvista is not installed.
@@ -66,7 +67,9 @@ def draw(
     pixels = plotter.screenshot(return_img=True)
     plotter.close()
     image = importlib.import_module("PIL.Image")
-    image.fromarray(pixels).save(file, optimize=True)
+    picture = BytesIO()
+    image.fromarray(pixels).save(picture, format="png", optimize=True)
+    return picture.getvalue()
 
 
 def _pyvista() -> Any:

@@ -7,18 +7,24 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from dvrk_kinematics.cli.output_file import write_output
 from dvrk_kinematics.cli.report_bag import read_recording
 from dvrk_kinematics.cli.report_figures import ReportFigures, compute_figures
 from dvrk_kinematics.cli.report_page import make_page
 from dvrk_kinematics.cli.report_plots import draw_plots
-from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.errors import DvrkError, shorten
 
 __all__ = ["ReportFigures", "main", "make_report"]
+
+_LONGEST_NAME = 60
+"""Characters of an arm's name in that of a file."""
 
 
 def make_report(bag: Path, output: Path, png: bool = False) -> ReportFigures:
@@ -33,22 +39,31 @@ def make_report(bag: Path, output: Path, png: bool = False) -> ReportFigures:
         The figures that the page shows.
 
     Raises:
-        BagError: If it is no bag, not whole, empty, or nothing moves in it.
+        BagError: If it is no bag, empty, or nothing moves in it.
         MissingExtra: If rosbags or matplotlib are not installed.
+        OutputError: If the page or a plot cannot be written.
     """
     recording = read_recording(bag)
     figures, curves = compute_figures(recording)
     plots = [draw_plots(curve) for curve in curves]
     began = datetime.fromtimestamp(recording.start_ns * 1e-9, tz=timezone.utc)
-    output.parent.mkdir(parents=True, exist_ok=True)
     page = make_page(figures, plots, f"recorded {began:%Y-%m-%d %H:%M:%S} UTC")
-    output.write_text(page, encoding="utf-8")
+    # Names in a bag may be anything, and need not be Unicode that can be encoded.
+    write_output(output, page.encode("utf-8", "backslashreplace"))
     if png:
-        for arm, drawn in zip(figures.arms, plots, strict=True):
+        for name, drawn in zip(_file_names(figures), plots, strict=True):
             for plot in drawn:
-                name = f"{output.stem}_{arm.name.replace('/', '_')}_{plot.name}.png"
-                output.with_name(name).write_bytes(plot.png)
+                write_output(output.with_name(f"{output.stem}_{name}_{plot.name}.png"), plot.png)
     return figures
+
+
+def _file_names(figures: ReportFigures) -> list[str]:
+    """Names of the arms as parts of file names, each once."""
+    names: list[str] = []
+    for arm in figures.arms:
+        name = re.sub(r"[^\w.-]", "_", arm.name)[:_LONGEST_NAME]
+        names.append(name if name not in names else f"{name}_{len(names) + 1}")
+    return names
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,14 +76,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--png", action="store_true", help="write the plots as PNG as well")
     options = parser.parse_args(arguments)
     bag: Path = options.bag
-    output = options.output or (bag if bag.is_dir() else bag.parent) / "report.html"
+    # The functions of os.path take any name, also one that no file can have.
+    output = options.output or (bag if os.path.isdir(bag) else bag.parent) / "report.html"  # noqa: PTH112
     try:
         figures = make_report(bag, output, options.png)
     except DvrkError as error:
         sys.stderr.write(f"report: {error}\n")
         return 1
+    except MemoryError:
+        sys.stderr.write(
+            f"report: {shorten(str(bag))}: there is not enough memory for all that is in it\n"
+        )
+        return 1
+    for remark in figures.remarks:
+        sys.stdout.write(f"note: {remark}\n")
     for arm in figures.arms:
-        sys.stdout.write(f"{arm.name}: moved {arm.moved:.2f} s, {1e3 * arm.travel:.1f} mm\n")
+        sys.stdout.write(
+            f"{shorten(arm.name)}: moved {arm.moved:.2f} s, {1e3 * arm.travel:.1f} mm\n"
+        )
     sys.stdout.write(f"{output}\n")
     return 0
 

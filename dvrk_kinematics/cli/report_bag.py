@@ -1,24 +1,23 @@
-"""Reads a bag, of our recorder or of rosbag2, in MCAP or SQLite."""
+"""What a report takes from a bag, of our recorder or of rosbag2, in MCAP or SQLite."""
 
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from dvrk_kinematics.bags.bag_reader import BagReader
 from dvrk_kinematics.cli.report_messages import (
     NS,
     Message,
     joint_stream,
     planned_paths,
+    speed_scaling,
     tip_stream,
 )
 from dvrk_kinematics.cli.report_recording import ArmRecording, Recording, TopicCount
-from dvrk_kinematics.errors import BagError, MissingExtra
+from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["read_recording"]
 
@@ -26,57 +25,58 @@ _JOINTS = "sensor_msgs/msg/JointState"
 _POSE = "geometry_msgs/msg/PoseStamped"
 _TEXT = "std_msgs/msg/String"
 _PATH = "trajectory_msgs/msg/JointTrajectory"
+_SCALING = "control_msgs/msg/SpeedScalingFactor"
 _MEASURED = "/measured_js"
 
+_MOST_ARMS = 32
+_LONGEST_DESCRIPTION = 2**20
+"""Characters of a robot_description that are still read; that of the patient cart has 60 000."""
 
-class _Bag:
-    """An open bag.
+
+class _Decoder:
+    """Reads messages of a bag.
 
     Args:
-        bag: Its folder, or one file of it.
+        bag: The bag.
     """
 
-    def __init__(self, bag: Path) -> None:
-        self.name = str(bag)
-        _check_is_bag(bag)
-        self._rosbag2, typesys = _import("rosbags.rosbag2"), _import("rosbags.typesys")
+    def __init__(self, bag: BagReader) -> None:
+        self.bag = bag
+        self.remarks = list(bag.notes)
+        typesys = _import("rosbags.typesys")
         self._types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-        try:
-            self.reader = self._rosbag2.Reader(bag)
-            self.reader.open()
-        except Exception as error:
-            # rosbags raises its own errors and those of the libraries beneath, without a root.
-            raise BagError(self.name, f"cannot be read: {error}") from error
-
-    def close(self) -> None:
-        """Close the files."""
-        self.reader.close()
-
-    @property
-    def topics(self) -> dict[str, str]:
-        """Types by topic, of topics that hold something."""
-        return {c.topic: c.msgtype for c in self.reader.connections if c.msgcount}
+        self._types.register(typesys.get_types_from_msg("float64 factor", _SCALING))
 
     def read(self, topic: str, type_name: str) -> list[Message]:
-        """All messages of a topic, none if there is no such topic.
+        """All messages of a topic that can be read, none if there is no such topic.
 
         Raises:
-            BagError: If it is of another type.
+            BagError: If it is of another type, or its messages cannot be found in the bag.
         """
-        found = self.topics.get(topic)
-        if found is None:
-            return []
-        if found != type_name:
-            raise BagError(self.name, f"{topic} is of type {found}; a report reads {type_name}")
-        return list(self._messages(topic, type_name))
-
-    def _messages(self, topic: str, type_name: str) -> Iterator[Message]:
-        connections = [c for c in self.reader.connections if c.topic == topic]
-        for _, time_ns, data in self.reader.messages(connections):
+        found = {t.type_name for t in self.bag.topics if t.name == topic and t.count}
+        if found and type_name not in found:
+            others = shorten(", ".join(sorted(found)))
+            reason = f"{shorten(topic)} is of type {others}; a report reads {type_name}"
+            raise BagError(self.bag.name, reason)
+        messages, broken = [], []
+        for time_ns, data in self.bag.messages(topic, type_name):
             try:
-                yield Message(time_ns, self._decode(data, type_name))
+                messages.append(Message(time_ns, self._decode(data, type_name)))
             except Exception as error:
-                raise BagError(self.name, f"a message of {topic} is broken: {error}") from error
+                # Of whatever reads the bytes: numpy, struct, the decoder of texts.
+                broken.append(shorten(f"{type(error).__name__}, {error}"))
+        if broken:
+            count = f"{len(broken)} of {len(broken) + len(messages)}"
+            self.remarks.append(f"{shorten(topic)}: {count} messages are broken: {broken[0]}")
+        return messages
+
+    def read_if(self, topic: str, type_name: str) -> list[Message]:
+        """As read, for what a report can do without; none if it cannot be read."""
+        try:
+            return self.read(topic, type_name)
+        except BagError as error:
+            self.remarks.append(error.reason)
+            return []
 
     def _decode(self, data: bytes, type_name: str) -> Any:
         """The message; bytes behind its end do not matter, as to every ROS node."""
@@ -91,87 +91,86 @@ def read_recording(bag: Path) -> Recording:
     """Read what a report needs.
 
     Args:
-        bag: Folder of the bag.
+        bag: Folder of the bag, or one file of it.
 
     Raises:
-        BagError: If it is no bag, not whole, empty, or of an arm's topics with other types.
+        BagError: If it is no bag, empty, or of an arm's topics with other types.
         MissingExtra: If rosbags is not installed.
     """
-    opened = _Bag(bag)
+    opened = BagReader(bag)
     try:
-        reader = opened.reader
-        if reader.message_count == 0:
-            raise BagError(opened.name, "is empty; was anything running while it was recorded?")
-        lost = _read_losses(bag)
-        topics = tuple(
-            TopicCount(c.topic, c.msgtype, c.msgcount, lost.get(c.topic))
-            for c in sorted(reader.connections, key=lambda c: c.topic)
-        )
-        arms = [_read_arm(opened, name) for name in _arm_names(opened)]
+        decoder = _Decoder(opened)
+        if not opened.count:
+            words = "; ".join(opened.notes) or "was anything running while it was recorded?"
+            raise BagError(opened.name, f"is empty; {words}")
+        first_ns, last_ns = opened.span_ns
+        arms = [_read_arm(decoder, name, first_ns) for name in _arm_names(decoder)]
         return Recording(
             bag=opened.name,
-            start_ns=reader.start_time,
-            duration=(reader.duration - 1) / NS,
-            topics=topics,
+            start_ns=first_ns,
+            duration=(last_ns - first_ns) / NS,
+            topics=_count_topics(opened),
             arms=tuple(arm for arm in arms if arm is not None),
+            remarks=tuple(decoder.remarks),
         )
     finally:
         opened.close()
 
 
-def _arm_names(bag: _Bag) -> list[str]:
+def _count_topics(bag: BagReader) -> tuple[TopicCount, ...]:
+    """What a bag holds; its topics may be spread over several files."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for topic in bag.topics:
+        counts[topic.name, topic.type_name] += topic.count
+    lost = {topic.name: topic.lost for topic in bag.topics}
+    return tuple(
+        TopicCount(name, type_name, count, lost[name])
+        for (name, type_name), count in sorted(counts.items())
+    )
+
+
+def _arm_names(decoder: _Decoder) -> list[str]:
     """Arms whose joints were recorded; the jaw is not an arm."""
-    names = [topic.removesuffix(_MEASURED) for topic in bag.topics if topic.endswith(_MEASURED)]
-    return sorted(name for name in names if not name.endswith("/jaw"))
+    topics = {topic.name for topic in decoder.bag.topics if topic.count}
+    names = {topic.removesuffix(_MEASURED) for topic in topics if topic.endswith(_MEASURED)}
+    arms = sorted(name for name in names if not name.endswith("/jaw"))
+    if len(arms) > _MOST_ARMS:
+        decoder.remarks.append(f"the bag has {len(arms)} arms; {_MOST_ARMS} are looked at")
+    return arms[:_MOST_ARMS]
 
 
-def _read_arm(bag: _Bag, name: str) -> ArmRecording | None:
+def _read_arm(decoder: _Decoder, name: str, start_ns: int) -> ArmRecording | None:
     """One arm; None if it never told where its joints are."""
-    start_ns = bag.reader.start_time
-    measured = joint_stream(bag.read(f"{name}{_MEASURED}", _JOINTS), start_ns)
+
+    def read(make: Any, topic: str, type_name: str) -> Any:
+        return make(decoder.read_if(topic, type_name), start_ns, topic, decoder.remarks)
+
+    measured_js = f"{name}{_MEASURED}"
+    messages = decoder.read(measured_js, _JOINTS)
+    measured = joint_stream(messages, start_ns, measured_js, decoder.remarks)
     if measured is None:
         return None
     space, _, arm = name.rpartition("/")
     return ArmRecording(
         name=name.lstrip("/"),
-        tool_type=_last_text(bag, f"{name}/tool_type"),
-        description=_last_text(bag, f"{name}/robot_description"),
+        tool_type=_last_text(decoder, f"{name}/tool_type"),
+        description=_last_text(decoder, f"{name}/robot_description"),
         measured=measured,
-        setpoint=joint_stream(bag.read(f"{name}/setpoint_js", _JOINTS), start_ns),
-        command=joint_stream(bag.read(f"{name}/servo_jp", _JOINTS), start_ns),
-        tip=tip_stream(bag.read(f"{name}/measured_cp", _POSE), start_ns),
-        paths=planned_paths(bag.read(f"{space}/trajectory/{arm}/planned_path", _PATH), start_ns),
+        setpoint=read(joint_stream, f"{name}/setpoint_js", _JOINTS),
+        command=read(joint_stream, f"{name}/servo_jp", _JOINTS),
+        tip=read(tip_stream, f"{name}/measured_cp", _POSE),
+        paths=read(planned_paths, f"{space}/trajectory/{arm}/planned_path", _PATH),
+        scaling=read(speed_scaling, f"{space}/bridge/{arm}/speed_scaling", _SCALING),
     )
 
 
-def _last_text(bag: _Bag, topic: str) -> str:
-    texts = bag.read(topic, _TEXT)
-    return str(texts[-1].content.data) if texts else ""
-
-
-def _check_is_bag(bag: Path) -> None:
-    if not bag.exists():
-        raise BagError(str(bag), "does not exist")
-    if bag.is_dir() and not (bag / "metadata.yaml").exists():
-        files = sorted(file.name for file in bag.iterdir() if file.suffix in (".mcap", ".db3"))
-        if files:
-            rescue = "`ros2 bag reindex` or `mcap recover` rescue what reached the disk"
-            raise BagError(
-                str(bag),
-                f"was not closed: {files[0]} is there and metadata.yaml is not, so its recorder "
-                f"was killed or still runs; {rescue}",
-            )
-        raise BagError(str(bag), "is no bag: it has neither metadata.yaml nor messages")
-
-
-def _read_losses(bag: Path) -> dict[str, int | None]:
-    """What our recorder noted in the metadata; rosbag2 notes nothing."""
-    file = bag / "metadata.yaml"
-    if not file.exists():
-        return {}
-    metadata = yaml.safe_load(file.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
-    noted = (metadata.get("custom_data") or {}).get("lost", "{}")
-    return dict(json.loads(noted))
+def _last_text(decoder: _Decoder, topic: str) -> str:
+    texts = decoder.read_if(topic, _TEXT)
+    last = str(texts[-1].content.data) if texts else ""
+    if len(last) > _LONGEST_DESCRIPTION:
+        decoder.remarks.append(f"{shorten(topic)}: a text of {len(last)} characters is left out")
+        return ""
+    return last
 
 
 def _import(module: str) -> Any:

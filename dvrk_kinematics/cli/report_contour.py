@@ -16,10 +16,10 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.spline import Spline
 
-__all__ = ["Contour", "JointPath", "follow_path"]
+__all__ = ["STEP_S", "Contour", "JointPath", "follow_path"]
 
-_STEP_S = 0.002
-"""How finely the path is looked at before the nearest point is found between two of its points."""
+STEP_S = 0.002
+"""How finely a path is looked at before the nearest point is found between two of its points."""
 
 _CATCH_UP = 3.0
 """How many times faster than planned a motion is still recognised."""
@@ -94,7 +94,12 @@ class Contour:
 
 
 def follow_path(
-    arm: Arm, path: JointPath, start: float, times: Array, q_measured: Array
+    arm: Arm,
+    path: JointPath,
+    start: float,
+    times: Array,
+    q_measured: Array,
+    step_s: float = STEP_S,
 ) -> Contour:
     """Compare measured joints with a path.
 
@@ -107,13 +112,14 @@ def follow_path(
         start: When it was to begin (s).
         times: Times of the measurements (s), shape (N,).
         q_measured: Joint positions (rad, m), shape (N, n).
+        step_s: How finely the path is looked at (s).
     """
-    grid = np.linspace(0.0, path.duration, int(np.ceil(path.duration / _STEP_S)) + 2)
+    grid = np.linspace(0.0, path.duration, int(np.ceil(path.duration / step_s)) + 2)
     q_planned = path.position(grid)
     T_grid, T_measured = arm.forward(q_planned), arm.forward(q_measured)
     points, way = _weigh(T_measured), _weigh(T_grid)
     along = _nearest_times(grid, way, times - start, points)
-    along = _refine(arm, path, along, points)
+    along = _refine(arm, path, along, points, step_s)
     T_planned = arm.forward(path.position(along))
     speed = np.linalg.norm(np.gradient(way, grid, axis=0), axis=1)
     is_moving = np.interp(along, grid, speed) > _MOVING * speed.max()
@@ -135,14 +141,14 @@ def _weigh(T: Array) -> Array:
     return np.concatenate([T[:, :3, 3], turns], axis=1)
 
 
-def _refine(arm: Arm, path: JointPath, along: Array, points: Array) -> Array:
+def _refine(arm: Arm, path: JointPath, along: Array, points: Array, step_s: float) -> Array:
     """One step of Newton's method on the path itself, which is curved between two grid points."""
-    ends = np.clip(along[:, None] + [-0.5 * _STEP_S, 0.0, 0.5 * _STEP_S], 0.0, path.duration)
+    ends = np.clip(along[:, None] + [-0.5 * step_s, 0.0, 0.5 * step_s], 0.0, path.duration)
     way = _weigh(arm.forward(path.position(ends.ravel()))).reshape(len(along), 3, -1)
     slope = (way[:, 2] - way[:, 0]) / np.maximum(ends[:, 2] - ends[:, 0], 1e-12)[:, None]
     square = (slope**2).sum(axis=1)
     step = ((points - way[:, 1]) * slope).sum(axis=1) / np.where(square > 0.0, square, 1.0)
-    nearer = along + np.clip(step, -_STEP_S, _STEP_S)
+    nearer = along + np.clip(step, -step_s, step_s)
     return np.asarray(np.clip(nearer, 0.0, path.duration))
 
 

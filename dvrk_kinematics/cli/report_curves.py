@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvrk_kinematics.cli.report_contour import Contour, JointPath, follow_path
+from dvrk_kinematics.cli.report_contour import STEP_S, Contour, JointPath, follow_path
 from dvrk_kinematics.cli.report_model import FoundModel, find_model
 from dvrk_kinematics.cli.report_motion import (
     MARGIN_S,
@@ -20,7 +20,8 @@ from dvrk_kinematics.cli.report_motion import (
     velocity_of,
 )
 from dvrk_kinematics.cli.report_plans import PlayedPath, find_played
-from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream
+from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream, SpeedScaling
+from dvrk_kinematics.cli.report_slow_downs import SlowDowns, measure_slow_downs
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 
@@ -28,6 +29,9 @@ __all__ = ["ArmCurves", "trace_arm"]
 
 _SETTLE_S = 2.0 * MARGIN_S
 """How long after its planned end a motion is still compared with its plan."""
+
+_MOST_POINTS = 1_000_000
+"""Points at which all plans together are looked at: half an hour every 2 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class ArmCurves:
         contours: The tip against each planned path.
         state: Rate of measured_js.
         command: Rate of servo_jp.
+        scaling: How fast it was played; None if that was not recorded.
+        slow_downs: How often and how long that was below the planned speed; None as well.
     """
 
     name: str
@@ -67,6 +73,8 @@ class ArmCurves:
     contours: tuple[Contour, ...]
     state: Periods | None
     command: Periods | None
+    scaling: SpeedScaling | None
+    slow_downs: SlowDowns | None
 
     @property
     def joint_tracking(self) -> Array | None:
@@ -81,8 +89,6 @@ def trace_arm(arm: ArmRecording) -> ArmCurves | None:
     if motion is None:
         return None
     measured = crop(arm.measured, *motion)
-    if len(measured.times) < 2:
-        return None
     setpoint = None
     if arm.setpoint is not None and arm.setpoint.names == measured.names:
         setpoint = setpoint_at(arm.setpoint, measured.times)
@@ -105,14 +111,37 @@ def trace_arm(arm: ArmRecording) -> ArmCurves | None:
         contours=() if model is None else _contours(model, played, measured),
         state=measure_periods(measured),
         command=None if arm.command is None else measure_periods(crop(arm.command, *motion)),
+        scaling=arm.scaling,
+        slow_downs=_slow_downs(arm, played, motion),
     )
 
 
 def _stretch(arm: ArmRecording, played: Sequence[PlayedPath]) -> tuple[float, float] | None:
-    """The time to look at (s): that of the plans, so that homing and the like stay out."""
+    """The time to look at (s): that of the plans, so that homing and the like stay out.
+
+    None if there are no two states in it.
+    """
+    planned = [
+        (min(p.start for p in played) - MARGIN_S, max(p.end for p in played) + 2.0 * MARGIN_S)
+        for _ in played[:1]
+    ]
+    for motion in (*planned, find_motion(arm)):
+        if motion is not None and len(crop(arm.measured, *motion).times) > 1:
+            return motion
+    return None
+
+
+def _slow_downs(
+    arm: ArmRecording, played: Sequence[PlayedPath], motion: tuple[float, float]
+) -> SlowDowns | None:
+    if arm.scaling is None:
+        return None
     if not played:
-        return find_motion(arm)
-    return min(p.start for p in played) - MARGIN_S, max(p.end for p in played) + 2.0 * MARGIN_S
+        begin, end = motion
+        return measure_slow_downs(arm.scaling, [(begin + MARGIN_S, end - MARGIN_S)])
+    starts = [*(path.start for path in played[1:]), np.inf]
+    spans = [(p.start, min(p.end, after)) for p, after in zip(played, starts, strict=True)]
+    return measure_slow_downs(arm.scaling, [(begin, end) for begin, end in spans if begin < end])
 
 
 def _units(model: Arm | None, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,9 +177,11 @@ def _contours(
 ) -> tuple[Contour, ...]:
     """The tip against each plan, from its begin until it has settled or the next one begins."""
     contours = []
+    step_s = max(STEP_S, sum(float(p.path.times[-1]) for p in played) / _MOST_POINTS)
     for number, (path, start, _) in enumerate(played):
-        following = [later.start for later in played[number + 1 :]]
+        following = [later.start for later in played[number + 1 : number + 2]]
         part = crop(measured, start, min([played[number].end + _SETTLE_S, *following]))
         if len(part.times):
-            contours.append(follow_path(model, JointPath(path), start, part.times, part.position))
+            joints = JointPath(path)
+            contours.append(follow_path(model, joints, start, part.times, part.position, step_s))
     return tuple(contours)

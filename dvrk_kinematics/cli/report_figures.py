@@ -8,9 +8,10 @@ import numpy as np
 
 from dvrk_kinematics.cli.report_contour import Contour
 from dvrk_kinematics.cli.report_curves import ArmCurves, trace_arm
-from dvrk_kinematics.cli.report_motion import Periods
-from dvrk_kinematics.cli.report_recording import Recording, TopicCount
-from dvrk_kinematics.errors import BagError
+from dvrk_kinematics.cli.report_motion import Periods, moving_times
+from dvrk_kinematics.cli.report_recording import ArmRecording, Recording, TopicCount
+from dvrk_kinematics.cli.report_slow_downs import SlowDowns
+from dvrk_kinematics.errors import BagError, shorten
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = [
@@ -86,6 +87,7 @@ class ArmFigures:
         joints: Every joint.
         tracking_tip: Measured tip against that of the setpoints (m); None without either.
         contour: The tip against its plan; None if no plan was recorded.
+        slow_downs: How often and how long it moved slower than planned; None if not recorded.
     """
 
     name: str
@@ -98,6 +100,7 @@ class ArmFigures:
     joints: tuple[JointFigures, ...]
     tracking_tip: MaxRms | None
     contour: ContourFigures | None
+    slow_downs: SlowDowns | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,14 @@ class ReportFigures:
         duration: Of the whole bag (s).
         topics: What it holds, and what is missing.
         arms: The arms that moved.
+        remarks: What is not as it should be and what was left out for it, as sentences.
     """
 
     bag: str
     duration: float
     topics: tuple[TopicCount, ...]
     arms: tuple[ArmFigures, ...]
+    remarks: tuple[str, ...]
 
 
 def compute_figures(recording: Recording) -> tuple[ReportFigures, tuple[ArmCurves, ...]]:
@@ -128,16 +133,29 @@ def compute_figures(recording: Recording) -> tuple[ReportFigures, tuple[ArmCurve
     if not curves:
         raise BagError(recording.bag, _explain_no_motion(recording))
     arms = tuple(_arm_figures(curve) for curve in curves)
-    return ReportFigures(recording.bag, recording.duration, recording.topics, arms), curves
+    figures = ReportFigures(
+        recording.bag, recording.duration, recording.topics, arms, recording.remarks
+    )
+    return figures, curves
 
 
 def _explain_no_motion(recording: Recording) -> str:
-    names = ", ".join(arm.name for arm in recording.arms)
-    if names:
-        return f"no motion in it: the joints of {names} stayed where they were"
-    if any(topic.name.endswith("/measured_js") for topic in recording.topics):
-        return "no motion in it: its arms never told where their joints are; were they enabled?"
-    return "no motion in it: it has no topic <arm>/measured_js"
+    told = [_explain_rest(arm) for arm in recording.arms]
+    if not told and any(topic.name.endswith("/measured_js") for topic in recording.topics):
+        told = ["its arms never told where their joints are"]
+        told += [] if recording.remarks else ["were they enabled?"]
+    elif not told:
+        told = ["it has no topic <arm>/measured_js"]
+    return f"no motion in it: {'; '.join([*told, *recording.remarks])}"
+
+
+def _explain_rest(arm: ArmRecording) -> str:
+    name = shorten(arm.name)
+    if len(arm.measured.times) < 2:
+        return f"there is one state of {name}"
+    if moving_times(arm).size:
+        return f"the setpoint of {name} moves where no states of it were recorded"
+    return f"the joints of {name} stayed where they were"
 
 
 def max_rms(values: Array) -> MaxRms:
@@ -161,6 +179,7 @@ def _arm_figures(curves: ArmCurves) -> ArmFigures:
         joints=tuple(_joint_figures(curves, k) for k in range(len(curves.joint_names))),
         tracking_tip=None if tracking is None else max_rms(tracking),
         contour=_contour_figures(curves.contours) if curves.contours else None,
+        slow_downs=curves.slow_downs,
     )
 
 

@@ -31,6 +31,9 @@ _STILL = 1e-7
 _SLOW = 1e-3
 """Speed (rad/s, m/s) below which an arm without setpoints counts as at rest."""
 
+_WITHOUT_S = 1.0
+"""Farther than this from the first and the last setpoint (s), speeds tell what moved."""
+
 _MADE_UP = 0.75
 """Share of a period below which a message came early, after one that was late."""
 
@@ -39,6 +42,9 @@ _FIT_S = 0.1
 
 _FEWEST = 5
 """Samples that a cubic needs to be a fit at all."""
+
+_FINEST = 10
+"""Samples of an even row for each message, at most."""
 
 _PAUSE_S = 0.25
 """A longer gap is a stream that paused, not ticks that were missed."""
@@ -112,14 +118,17 @@ def find_motion(arm: ArmRecording) -> tuple[float, float] | None:
 
 
 def moving_times(arm: ArmRecording) -> Array:
-    """Times at which an arm was on its way (s)."""
-    if arm.setpoint is not None:
-        steps = np.abs(np.diff(arm.setpoint.position, axis=0)).max(axis=1)
-        return np.asarray(arm.setpoint.times[1:][steps > _STILL])
-    if len(arm.measured.times) < 2:
-        return np.empty(0)
-    speed = np.abs(velocity_of(arm.measured)).max(axis=1)
-    return np.asarray(arm.measured.times[speed > _SLOW])
+    """Times at which an arm was on its way (s), by its setpoints as long as there are some."""
+    by_speed = np.empty(0)
+    if len(arm.measured.times) > 1:
+        speed = np.abs(velocity_of(arm.measured)).max(axis=1)
+        by_speed = arm.measured.times[speed > _SLOW]
+    if arm.setpoint is None:
+        return by_speed
+    times = arm.setpoint.times
+    steps = np.abs(np.diff(arm.setpoint.position, axis=0)).max(axis=1)
+    without = (by_speed < times[0] - _WITHOUT_S) | (by_speed > times[-1] + _WITHOUT_S)
+    return np.sort(np.r_[times[1:][steps > _STILL], by_speed[without]])
 
 
 def crop(stream: JointStream, begin: float, end: float) -> JointStream:
@@ -144,13 +153,23 @@ def acceleration_of(stream: JointStream) -> Array:
     Differences of reported velocities would show the beat of two clocks and little else: an arm
     takes one setpoint a cycle, and now and then none or two arrive.
     """
-    times = stream.times
-    period = float(np.median(np.diff(times)))
+    pauses = np.flatnonzero(np.diff(stream.times) > _PAUSE_S) + 1
+    runs = np.split(np.arange(len(stream.times)), pauses)
+    return np.concatenate([_fit_run(stream.times[run], stream.position[run]) for run in runs])
+
+
+def _fit_run(times: Array, position: Array) -> Array:
+    """Accelerations of positions without a pause in between; (N,), (N, n) -> (N, n)."""
+    if len(times) < _FEWEST:
+        return np.zeros_like(position)
+    # Not finer than a few samples for each one measured, however near two of them are.
+    finest = float(times[-1] - times[0]) / (_FINEST * len(times))
+    period = max(float(np.median(np.diff(times))), finest)
     even = np.arange(times[0], times[-1] + 0.5 * period, period)
     window = min(2 * round(0.5 * _FIT_S / period) + 1, len(even) - 1 + len(even) % 2)
     if window < _FEWEST:
-        return np.zeros_like(stream.position)
-    columns = [np.interp(even, times, column) for column in stream.position.T]
+        return np.zeros_like(position)
+    columns = [np.interp(even, times, column) for column in position.T]
     fitted = savgol_filter(columns, window, polyorder=3, deriv=2, delta=period)
     return np.stack([np.interp(times, even, column) for column in fitted], axis=1)
 

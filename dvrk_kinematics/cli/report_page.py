@@ -25,6 +25,7 @@ td, th { padding: .25rem .9rem .25rem 0; text-align: left; }
 th { border-bottom: 1px solid #9aa3ad; font-weight: 600; }
 td { font-variant-numeric: tabular-nums; }
 td:first-child { white-space: nowrap; }
+ul.remarks { color: #b3261e; }
 tr.bad td { color: #b3261e; font-weight: 600; }
 figure { margin: 1.2rem 0; }
 figure img { width: 100%; height: auto; }
@@ -47,8 +48,14 @@ def make_page(figures: ReportFigures, plots: Sequence[Sequence[Plot]], recorded:
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{name}</h1>\n"
         f'<p class="note">{escape(recorded)}, {figures.duration:.1f} s, <code>'
-        f"{escape(figures.bag)}</code></p>\n{arms}{_topics(figures)}</body></html>\n"
+        f"{escape(figures.bag)}</code></p>\n{_remarks(figures)}{arms}{_topics(figures)}"
+        "</body></html>\n"
     )
+
+
+def _remarks(figures: ReportFigures) -> str:
+    lines = "".join(f"<li>{escape(remark)}</li>\n" for remark in figures.remarks)
+    return f'<ul class="remarks">\n{lines}</ul>\n' if lines else ""
 
 
 def _arm(arm: ArmFigures, plots: Sequence[Plot]) -> str:
@@ -85,8 +92,18 @@ def _figure_rows(arm: ArmFigures) -> list[tuple[str, str]]:
         rows.append(("contour error and lag", "no planned path in the bag"))
     if arm.tracking_tip is not None:
         rows.append(("tracking error of the tip, max / RMS", _micrometres(arm.tracking_tip)))
+    rows.append(("slow-downs", _slow_downs(arm)))
     rows.append(("tip from", arm.tip_source))
     return rows
+
+
+def _slow_downs(arm: ArmFigures) -> str:
+    told = arm.slow_downs
+    if told is None:
+        return "not recorded"
+    if not told.count:
+        return "none"
+    return f"{told.count}, lowest factor {told.lowest:.2f}, {told.below_s:.2f} s below full speed"
 
 
 def _periods(arm: ArmFigures) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dvrk_kinematics.cli.report_motion import moving_times
 from dvrk_kinematics.cli.report_recording import ArmRecording, PlannedPath
+from dvrk_kinematics.cli.report_slow_downs import scaled_end
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["PlayedPath", "find_played"]
@@ -26,7 +27,8 @@ class PlayedPath(NamedTuple):
     Attributes:
         path: The path, its columns in the order of the arm's joints.
         start: When it was to begin (s).
-        end: When it was to end (s), or ended if that was later: a stall makes a motion late.
+        end: When it was to end (s), or ended if that was later: stalls and slow-downs make a
+            motion late.
     """
 
     path: PlannedPath
@@ -42,32 +44,41 @@ def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
     """
     ordered = [_in_order(path, arm.measured.names) for path in arm.paths]
     known = [path for path in ordered if path is not None]
+    moving = moving_times(arm)
+    nexts = [*(path.announced for path in known[1:]), np.inf]
     played = []
-    for number, path in enumerate(known):
-        start = _start_of(arm, path)
-        is_overtaken = any(later.announced <= start for later in known[number + 1 :])
-        if not is_overtaken and _is_near(arm, path, start):
-            played.append(PlayedPath(path, start, _end_of(arm, path, start)))
+    for path, next_announced in zip(known, nexts, strict=False):
+        start = _start_of(arm, moving, path)
+        if start < next_announced and _is_near(arm, path, start):
+            end = _end_of(arm, moving, path, start, next_announced)
+            played.append(PlayedPath(path, start, end))
     return tuple(played)
 
 
-def _end_of(arm: ArmRecording, path: PlannedPath, start: float) -> float:
+def _end_of(
+    arm: ArmRecording, moving: Array, path: PlannedPath, start: float, next_announced: float
+) -> float:
     """When a path that began at some time came to its end (s)."""
     end = start + float(path.times[-1])
-    for time in moving_times(arm):
-        if end < time <= end + _REST_S:
-            end = float(time)
-    return end
+    if arm.scaling is not None:
+        latest = min(float(arm.measured.times[-1]), next_announced)
+        end = max(end, min(scaled_end(arm.scaling, start, float(path.times[-1])), latest))
+    # From one moment of motion to the next, until the arm rests.
+    later = moving[np.searchsorted(moving, end, side="right") :]
+    gaps = np.diff(np.r_[end, later])
+    rests = np.flatnonzero(gaps > _REST_S)
+    last = int(rests[0]) if rests.size else len(later)
+    return float(later[last - 1]) if last else end
 
 
-def _start_of(arm: ArmRecording, path: PlannedPath) -> float:
+def _start_of(arm: ArmRecording, moving: Array, path: PlannedPath) -> float:
     """When a path was to begin (s): as it says, or else when it was first commanded."""
     if path.start is not None:
         return path.start
-    for times in (None if arm.command is None else arm.command.times, moving_times(arm)):
-        later = np.empty(0) if times is None else times[times >= path.announced]
-        if later.size:
-            return float(later[0])
+    for times in (np.empty(0) if arm.command is None else arm.command.times, moving):
+        row = int(np.searchsorted(times, path.announced))
+        if row < len(times):
+            return float(times[row])
     return path.announced
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dvrk_kinematics.cli.report_curves import ArmCurves
+from dvrk_kinematics.cli.report_recording import SpeedScaling
+from dvrk_kinematics.cli.report_slow_downs import factor_at
 from dvrk_kinematics.errors import MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 
@@ -18,6 +21,8 @@ __all__ = ["Plot", "draw_plots"]
 _BLUE, _ORANGE, _GREY = "#1f6fb4", "#d9730d", "#9aa3ad"
 _DPI = 110
 _WIDTH = 10.0
+_LONGEST_NAME = 40
+_NARROWEST_MS = 0.01
 _STYLE = {
     "figure.facecolor": "white",
     "axes.axisbelow": True,
@@ -56,12 +61,16 @@ def draw_plots(curves: ArmCurves) -> list[Plot]:
     """
     matplotlib = _matplotlib()
     figure_class = importlib.import_module("matplotlib.figure").Figure
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        # A sign that the font does not have is drawn as a box; nobody needs a line about it.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
         plots = _joint_plots(figure_class, curves)
         if len(curves.tip):
             plots.append(_path(figure_class, curves))
         if curves.contours or curves.tip_tracking is not None:
             plots.append(_errors(figure_class, curves))
+        if curves.scaling is not None and curves.slow_downs is not None:
+            plots += [_speed(figure_class, curves, curves.scaling)] * bool(curves.slow_downs.count)
         if curves.state is not None or curves.command is not None:
             plots.append(_histogram(figure_class, curves))
     return plots
@@ -137,12 +146,18 @@ def _joints(
         for times, others in behind:
             axes.plot(times, others[:, k], color=_ORANGE, linewidth=2.6, alpha=0.55)
         axes.plot(curves.times, values[:, k], color=_BLUE)
-        axes.set_title(name)
+        axes.set_title(_plain(name), parse_math=False)
         axes.set_ylabel(f"{curves.joint_units[k]}{per}")
         axes.set_xlim(curves.times[0], curves.times[-1])
         if k >= count - 2:
             axes.set_xlabel("s since the bag began")
     return _save(figure)
+
+
+def _plain(name: str) -> str:
+    """A name as it can be drawn, whatever is in it."""
+    shown = "".join(sign if sign.isprintable() else "?" for sign in name)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
 
 
 def _path(figure_class: Any, curves: ArmCurves) -> Plot:
@@ -203,17 +218,34 @@ def _errors(figure_class: Any, curves: ArmCurves) -> Plot:
     return Plot("error", "Error over time", words, _save(figure))
 
 
+def _speed(figure_class: Any, curves: ArmCurves, scaling: SpeedScaling) -> Plot:
+    begin, end = float(curves.times[0]), float(curves.times[-1])
+    changes = scaling.times[(scaling.times > begin) & (scaling.times < end)]
+    times = np.r_[begin, changes, end]
+    figure = _sheet(figure_class, 2.3)
+    axes = figure.add_subplot()
+    axes.step(times, factor_at(scaling, times), where="post", color=_BLUE)
+    axes.set(xlabel="s since the bag began", ylabel="speed factor")
+    axes.set(xlim=(begin, end), ylim=(-0.05, 1.05))
+    words = "speed scaling of the bridge: 1 as planned, 0 at rest on the path"
+    return Plot("speed", "Speed", words, _save(figure))
+
+
 def _histogram(figure_class: Any, curves: ArmCurves) -> Plot:
     streams = [("servo_jp", curves.command), ("measured_js", curves.state)]
     shown = [(name, periods) for name, periods in streams if periods is not None]
     figure = _sheet(figure_class, 3.2)
     for k, (name, periods) in enumerate(shown):
         axes = figure.add_subplot(1, len(shown), k + 1)
-        axes.hist(1e3 * periods.periods, bins=80, color=_BLUE)
+        shortest, longest = 1e3 * periods.periods.min(), 1e3 * periods.periods.max()
+        # Periods that are all the same need some width to be counted in.
+        spare = max(0.0, 0.5 * (_NARROWEST_MS - (longest - shortest)))
+        edges = np.linspace(shortest - spare, longest + spare, 81)
+        axes.hist(1e3 * periods.periods, bins=edges, color=_BLUE)
         axes.axvline(1e3 * periods.p50, color=_ORANGE, label="median")
         axes.axvline(1e3 * periods.p99, color=_GREY, label="99 %")
         axes.set_yscale("log")
         axes.set_title(f"{name}, by {'stamp' if periods.is_stamped else 'arrival'}")
         axes.set(xlabel="period (ms)", ylabel="messages")
-        axes.legend()
+        axes.legend(loc="upper right")
     return Plot("periods", "Periods", "how long from message to message", _save(figure))

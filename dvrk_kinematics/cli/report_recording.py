@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from dvrk_kinematics.geometry.arrays import Array
 
-__all__ = ["ArmRecording", "JointStream", "PlannedPath", "Recording", "TipStream", "TopicCount"]
+__all__ = [
+    "ArmRecording",
+    "JointStream",
+    "PlannedPath",
+    "Recording",
+    "SpeedScaling",
+    "TipStream",
+    "TopicCount",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,19 @@ class PlannedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeedScaling:
+    """How fast motions were played, as part of their planned speed.
+
+    Attributes:
+        times: When the factor changed (s), shape (N,); it holds until the next change.
+        factor: 1 as planned, 0 at rest on the path; shape (N,).
+    """
+
+    times: Array
+    factor: Array
+
+
+@dataclass(frozen=True, slots=True)
 class ArmRecording:
     """What a bag holds of one arm.
 
@@ -82,6 +103,7 @@ class ArmRecording:
         command: What was sent to it as servo_jp.
         tip: Where its tip was, as the arm itself reports it.
         paths: The motions that were planned for it, oldest first.
+        scaling: How fast they were played; None if that was not recorded.
     """
 
     name: str
@@ -92,6 +114,7 @@ class ArmRecording:
     command: JointStream | None
     tip: TipStream | None
     paths: tuple[PlannedPath, ...]
+    scaling: SpeedScaling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +144,7 @@ class Recording:
         duration: From the first to the last message (s).
         topics: What it holds.
         arms: The arms whose joints were recorded.
+        remarks: What is not as it should be and what was left out for it, as sentences.
     """
 
     bag: str
@@ -128,3 +152,4 @@ class Recording:
     duration: float
     topics: tuple[TopicCount, ...]
     arms: tuple[ArmRecording, ...]
+    remarks: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
 from dvrk_kinematics.models.urdf_description import describe, expand
 from dvrk_kinematics.models.urdf_joints import Mimic
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
+from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["Description", "describe_arm"]
 
@@ -92,7 +92,7 @@ def _from_links(
 def _read_text(settings: BridgeSettings, instrument: str) -> str:
     arguments = {"prefix": settings.link_prefix, "joint_prefix": settings.joint_prefix}
     if settings.description:
-        path = Path(settings.description).expanduser()
+        path = user_path(settings.description, "description")
         if path.suffix == ".xacro":
             return expand(path)
         try:

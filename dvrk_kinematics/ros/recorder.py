@@ -13,15 +13,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from operator import attrgetter
-from pathlib import Path
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.errors import BagError, InvalidInput
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
@@ -31,6 +31,7 @@ from dvrk_kinematics.ros.recorder_reader import Taken, TopicReader, fit_to_offer
 from dvrk_kinematics.ros.recorder_settings import RecorderSettings, default_folder
 from dvrk_kinematics.ros.recorder_topics import RecordedTopic, choose_topics
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
+from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["Recorder", "main"]
 
@@ -51,7 +52,8 @@ class Recorder(Node):
         super().__init__("recorder")
         settings = Parameters(self, RecorderSettings).values
         self._topics = choose_topics(settings.arms, settings.topics, self.get_namespace())
-        self.bag = BagFile(Path(settings.output) if settings.output else default_folder())
+        given = settings.output
+        self.bag = BagFile(user_path(given, "output") if given else default_folder())
         self._duration_s = settings.duration
         self._begin_ns = time.time_ns()
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
@@ -61,6 +63,8 @@ class Recorder(Node):
         # it until they are written, and whoever adds topics: a bag is closed in between only.
         self._lock = threading.Lock()
         self._is_closed = False
+        self.is_complete = True
+        """Whether all that arrived is in the bag; false once the disk was full."""
         self._read_known(topic for topic in self._topics if topic.latched)
         create_steady_timer(self, _TAKE_EVERY_S, self._take)
         self._latched_only = create_steady_timer(self, _LATCHED_FIRST_S, self._begin)
@@ -70,11 +74,22 @@ class Recorder(Node):
         with self._lock:
             if self._is_closed:
                 return
-            self._is_closed = True
-            self._write(self._take_all())
-            lost = self._lost()
+            # If there is no room for it, closing says so.
+            with suppress(OSError):
+                self._write(self._take_all())
+            self._close()
+
+    def _close(self) -> None:
+        """Make the bag whole, and tell what is in it; the lock is held."""
+        self._is_closed = True
+        lost = self._lost()
+        try:
             self.bag.close({"lost": json.dumps(lost)})
-        self.get_logger().info(sum_up(self.bag.folder, self.bag.messages, lost))
+        except BagError as error:
+            self.is_complete = False
+            self.get_logger().fatal(str(error))
+        else:
+            self.get_logger().info(sum_up(self.bag.folder, self.bag.messages, lost))
 
     def _begin(self) -> None:
         """Read all topics from now on."""
@@ -126,7 +141,7 @@ class Recorder(Node):
         arrived = reader.follow([info.qos_profile for info in offers])
         if arrived is not None:
             self.get_logger().warning(f"{topic.name} is now read as its publishers offer it")
-            self._write_or_fail(arrived)
+            self._write_or_end(arrived)
 
     def _refuse(self, name: str, reason: str) -> None:
         self._refused.add(name)
@@ -144,16 +159,15 @@ class Recorder(Node):
     def _take(self) -> None:
         with self._lock:
             if not self._is_closed:
-                self._write_or_fail(self._take_all())
+                self._write_or_end(self._take_all())
 
-    def _write_or_fail(self, arrived: list[Taken]) -> None:
-        """Write, or fail with the reason if the bag cannot be written; the lock is held."""
+    def _write_or_end(self, arrived: list[Taken]) -> None:
+        """Write, or end with what fits if the disk is full; the lock is held."""
         try:
             self._write(arrived)
-        except OSError as error:
-            self._is_closed = True
-            reason = f"{self.bag.folder} cannot be written: {error}; the bag is not whole"
-            raise InvalidInput("output", reason) from error
+        except OSError:
+            self._close()
+            rclpy.try_shutdown(context=self.context)
 
     def _take_all(self) -> list[Taken]:
         return [taken for reader in self._readers.values() for taken in reader.take()]
@@ -168,7 +182,14 @@ class Recorder(Node):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(Recorder, arguments, on_stop=Recorder.stop)
+    are_complete: list[bool] = []
+
+    def stop(recorder: Recorder) -> None:
+        recorder.stop()
+        are_complete.append(recorder.is_complete)
+
+    code = run_node(Recorder, arguments, on_stop=stop)
+    return code or int(not all(are_complete))
 
 
 if __name__ == "__main__":

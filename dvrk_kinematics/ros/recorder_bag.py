@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
-from dvrk_kinematics.errors import InvalidInput, MissingExtra
+from dvrk_kinematics.bags.bag_metadata import FILE_NAME, ROOT
+from dvrk_kinematics.bags.mcap_writer import McapWriter
+from dvrk_kinematics.errors import BagError, InvalidInput, OutputError
 from dvrk_kinematics.ros.recorder_types import find_definition
 
 __all__ = ["BagFile"]
 
 _VERSION = 9
 """Version of metadata.yaml: that of rosbag2 in Jazzy."""
+
+_UNBOUNDED = {"sec": 9223372036, "nsec": 854775807}
+"""What stands for "no bound", as rosbag2 writes it."""
 
 
 class BagFile:
@@ -28,25 +34,25 @@ class BagFile:
         folder: Where the bag goes; must not exist yet.
 
     Raises:
-        InvalidInput: If the folder exists or cannot be made.
-        MissingExtra: If rosbags is not installed.
+        InvalidInput: If the folder exists.
+        OutputError: If the folder cannot be made.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._rosbag2, self._interfaces = _import("rosbags.rosbag2"), _import("rosbags.interfaces")
-        if folder.exists():
-            raise InvalidInput("output", f"{folder} exists already; name another folder")
         self.folder = folder
         self.messages: dict[str, int] = {}
         """How many messages of each topic were written."""
-        self._connections: dict[str, Any] = {}
-        self._writer = self._rosbag2.Writer(
-            folder, version=_VERSION, storage_plugin=self._rosbag2.StoragePlugin.MCAP
-        )
+        self._channels: dict[str, int] = {}
+        self._topics: dict[str, dict[str, Any]] = {}
+        """What metadata.yaml says of each topic."""
+        self._file = folder / f"{folder.name}.mcap"
         try:
-            self._writer.open()
+            if folder.exists():
+                raise InvalidInput("output", f"{folder} exists already; name another folder")
+            folder.mkdir(parents=True)
+            self._writer = McapWriter(self._file)
         except OSError as error:
-            raise InvalidInput("output", f"{folder} cannot be made: {error}") from error
+            raise OutputError(str(folder), error.strerror or str(error)) from error
 
     def add_topic(self, name: str, type_name: str, qos: QoSProfile, depth: int) -> None:
         """Announce a topic.
@@ -61,13 +67,17 @@ class BagFile:
             InvalidInput: If the definition of its type is not installed.
         """
         definition = find_definition(type_name)
-        self._connections[name] = self._writer.add_connection(
-            name,
-            type_name,
-            msgdef=definition.text,
-            rihs01=definition.hash,
-            offered_qos_profiles=[self._offered(qos, depth)],
+        offered = [_offered(qos, depth)]
+        self._channels[name] = self._writer.add_channel(
+            name, type_name, definition.text, {"offered_qos_profiles": yaml.safe_dump(offered)}
         )
+        self._topics[name] = {
+            "name": name,
+            "type": type_name,
+            "serialization_format": "cdr",
+            "offered_qos_profiles": offered,
+            "type_description_hash": definition.hash,
+        }
         self.messages[name] = 0
 
     def write(self, name: str, received_ns: int, data: bytes) -> None:
@@ -77,8 +87,11 @@ class BagFile:
             name: Topic that was announced.
             received_ns: When it arrived (ns, system time).
             data: The message as it was serialised.
+
+        Raises:
+            OSError: If it cannot be written; :meth:`close` then keeps what was written before.
         """
-        self._writer.write(self._connections[name], received_ns, data)
+        self._writer.write(self._channels[name], received_ns, data)
         self.messages[name] += 1
 
     def close(self, notes: Mapping[str, str]) -> None:
@@ -86,35 +99,81 @@ class BagFile:
 
         Args:
             notes: What else metadata.yaml shall say, as custom data.
+
+        Raises:
+            BagError: If not all fits on the disk. What does is a whole bag, as far as that can be
+                made, and :attr:`messages` are those that it holds.
         """
-        for key, text in notes.items():
-            self._writer.set_custom_data(key, text)
-        self._writer.close()
+        try:
+            self._writer.close(
+                "rosbag2", lambda: {"serialized_metadata": _dump(self._metadata(notes))}
+            )
+            file = self.folder / FILE_NAME
+            part = file.with_suffix(".yaml.part")
+            part.write_text(_dump({ROOT: self._metadata(notes)}), encoding="utf-8")
+            part.replace(file)
+        except OSError as error:
+            self._count()
+            reason = f"it cannot be closed: {error.strerror}; `./dvrk report` reads what is there"
+            raise BagError(str(self.folder), reason) from error
+        self._count()
+        if self._writer.failure is not None:
+            kept = f"the bag is closed and holds the first {sum(self.messages.values())} messages"
+            reason = f"cannot be written any more: {self._writer.failure.strerror}; {kept}"
+            raise BagError(str(self.folder), reason) from self._writer.failure
 
-    def _offered(self, qos: QoSProfile, depth: int) -> Any:
-        kinds = self._interfaces
-        latched = qos.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL
-        reliable = qos.reliability == QoSReliabilityPolicy.RELIABLE
-        durability, reliability = kinds.QosDurability, kinds.QosReliability
-        # Seconds and nanoseconds that stand for "no bound", as rosbag2 writes them.
-        unbounded = kinds.QosTime(9223372036, 854775807)
-        return kinds.Qos(
-            history=kinds.QosHistory.KEEP_LAST,
-            depth=depth,
-            reliability=reliability.RELIABLE if reliable else reliability.BEST_EFFORT,
-            durability=durability.TRANSIENT_LOCAL if latched else durability.VOLATILE,
-            deadline=unbounded,
-            lifespan=unbounded,
-            liveliness=kinds.QosLiveliness.AUTOMATIC,
-            liveliness_lease_duration=unbounded,
-            avoid_ros_namespace_conventions=False,
-        )
+    def _count(self) -> None:
+        counts = self._writer.counts
+        self.messages = {name: counts[number] for name, number in self._channels.items()}
+
+    def _metadata(self, notes: Mapping[str, str]) -> dict[str, Any]:
+        counts = self._writer.counts
+        first, last = self._writer.span_ns
+        total = {
+            "starting_time": {"nanoseconds_since_epoch": first},
+            "duration": {"nanoseconds": last - first},
+            "message_count": counts.total(),
+        }
+        return {
+            "version": _VERSION,
+            "storage_identifier": "mcap",
+            "relative_file_paths": [self._file.name],
+            **total,
+            "topics_with_message_count": [
+                {"topic_metadata": topic, "message_count": counts[self._channels[name]]}
+                for name, topic in self._topics.items()
+            ],
+            "compression_format": "",
+            "compression_mode": "",
+            "files": [{"path": self._file.name, **total}],
+            "custom_data": dict(notes) or None,
+            "ros_distro": os.environ.get("ROS_DISTRO", "jazzy"),
+        }
 
 
-def _import(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(
-            "rosbags", "install requirements/bags.txt, or start with ./dvrk record"
-        ) from error
+def _offered(qos: QoSProfile, depth: int) -> dict[str, Any]:
+    """A quality of service as metadata.yaml writes it."""
+    latched = qos.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL
+    reliable = qos.reliability == QoSReliabilityPolicy.RELIABLE
+    return {
+        "history": "keep_last",
+        "depth": depth,
+        "reliability": "reliable" if reliable else "best_effort",
+        "durability": "transient_local" if latched else "volatile",
+        "deadline": dict(_UNBOUNDED),
+        "lifespan": dict(_UNBOUNDED),
+        "liveliness": "automatic",
+        "liveliness_lease_duration": dict(_UNBOUNDED),
+        "avoid_ros_namespace_conventions": False,
+    }
+
+
+def _dump(data: Any) -> str:
+    return yaml.dump(data, Dumper=_PlainDumper, sort_keys=False)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """Writes what is said twice twice, without references, as rosbag2 does."""
+
+    def ignore_aliases(self, _: Any) -> bool:
+        return True

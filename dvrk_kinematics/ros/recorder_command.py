@@ -15,11 +15,12 @@ from tempfile import TemporaryDirectory
 
 from ament_index_python.packages import get_packages_with_prefixes
 
-from dvrk_kinematics.errors import DvrkError, InvalidInput
+from dvrk_kinematics.errors import DvrkError, InvalidInput, OutputError
 from dvrk_kinematics.ros.bringup import command_line, recording
 from dvrk_kinematics.ros.recorder_child import run_for
 from dvrk_kinematics.ros.recorder_settings import default_folder
 from dvrk_kinematics.ros.recorder_topics import STANDARD, choose_topics, qos_overrides
+from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["has_rosbag2", "main", "rosbag2_command"]
 
@@ -59,9 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    folder: Path = options.output or default_folder()
-    if folder.exists():
-        raise InvalidInput("--output", f"{folder} exists already; name another folder")
+    folder = _folder(options.output) if options.output else default_folder()
     if not has_rosbag2():
         process = recording(
             options.arms, folder, options.namespace, options.topics, options.duration
@@ -72,9 +71,27 @@ def _record(options: argparse.Namespace) -> int:
     with TemporaryDirectory() as scratch:
         overrides = Path(scratch, "qos_overrides.yaml")
         overrides.write_text(qos_overrides(topics), encoding="utf-8")
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder.parent)
         command = rosbag2_command(folder, [topic.name for topic in topics], overrides)
         return run_for(command, options.duration, os.environ)
+
+
+def _folder(name: str) -> Path:
+    """The folder of a name, which must not exist."""
+    folder = user_path(name, "--output")
+    try:
+        if folder.exists():
+            raise InvalidInput("--output", f"{folder} exists already; name another folder")
+    except OSError as error:
+        raise OutputError(name, error.strerror or str(error)) from error
+    return folder
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(str(folder), error.strerror or str(error)) from error
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -92,9 +109,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"topics; the word {STANDARD} stands for those of config/recording/topics.yaml, "
         "which are the default",
     )
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="folder of the bag; must not exist"
-    )
+    parser.add_argument("--output", metavar="FOLDER", help="folder of the bag; must not exist")
     parser.add_argument(
         "--duration", type=_seconds, default=0.0, metavar="S", help="seconds; until Ctrl-C if 0"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.errors import InvalidInput, UnknownName, shorten
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.result import IkPolicy
@@ -32,6 +32,7 @@ from dvrk_kinematics.ros.motion_messages import (
     read_speeds,
     read_steps,
 )
+from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["Job", "PlanFrom", "Planner", "frame_or_base"]
 
@@ -213,11 +214,12 @@ class Planner:
         save_recording(recording, self._file(recording.name))
 
     def _file(self, name: str) -> Path:
-        path = Path(name).expanduser()
+        path = user_path(name, "recording")
         if path.suffix == ".yaml":
             return path if path.is_absolute() else self.folder / path
         if "/" in name or name in (".", ".."):
-            raise InvalidInput("recording", f"{name!r} is neither a name nor a .yaml file")
+            reason = f"{shorten(name)!r} is neither a name nor a .yaml file"
+            raise InvalidInput("recording", reason)
         return self.folder / f"{name}.yaml"
 
 

@@ -22,6 +22,7 @@ from dvrk_kinematics.ros.frame_listener import FrameListener
 from dvrk_kinematics.ros.parameters import Parameters, parameter
 from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.trajectory_jobs import Planner, frame_or_base
+from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["TrajectoryServer", "TrajectorySettings", "main"]
 
@@ -79,9 +80,9 @@ class TrajectorySettings(ArmSettings):
     def folder(self) -> Path:
         """Where recordings are kept."""
         if self.recordings:
-            return Path(self.recordings).expanduser()
+            return user_path(self.recordings, "recordings")
         home = os.environ.get("ROS_HOME", "~/.ros")
-        return Path(home).expanduser() / "dvrk_recordings"
+        return user_path(home, "ROS_HOME") / "dvrk_recordings"
 
 
 class TrajectoryServer(Node):

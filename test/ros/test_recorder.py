@@ -264,7 +264,7 @@ def test_a_recorder_that_is_told_to_stop_leaves_a_whole_bag(
 def test_what_a_killed_recorder_leaves_is_explained(tmp_path: Path) -> None:
     with recording_to(tmp_path / "bag") as recorder:
         recorder.end(signal.SIGKILL)
-    with pytest.raises(BagError, match="was not closed"):
+    with pytest.raises(BagError, match="is empty; the bag was not closed"):
         read_recording(tmp_path / "bag")
 
 

@@ -152,6 +152,24 @@ def test_a_folder_that_exists_is_refused(
     )
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("~nosuchuser/bag", "~nosuchuser/bag: there is no such user"),
+        ("x" * 300, "is too long; allowed are 255 in a name and 4095 in all"),
+        ("y" * 1_000_000, "(1000000 characters) is too long"),
+        ("a\0b", "has signs that cannot be printed"),
+    ],
+)
+def test_a_folder_that_cannot_be_is_refused_in_words(
+    output: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--output", output]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("record: --output: ") and words in told
+    assert told.count("\n") == 1 and len(told) < 400
+
+
 @pytest.mark.parametrize("text", ["-1", "nan", "inf"])
 def test_a_duration_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SystemExit):

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "dvrk_kinematics"
 # What a room may import from the package, besides itself and errors.
 BELOW = {
     "geometry": set(),
+    "bags": set(),
     "models": {"geometry"},
     "kinematics": {"geometry", "models"},
     "motion": {"geometry", "models", "kinematics"},
@@ -20,8 +21,8 @@ BELOW = {
 CORE = set(BELOW["motion"]) | {"motion"}
 for upper in ("calibration", "simulation", "driver"):
     BELOW[upper] = CORE
-BELOW["cli"] = CORE | {"calibration", "simulation", "driver"}
-BELOW["ros"] = CORE | {"calibration", "simulation", "driver"}
+BELOW["cli"] = CORE | {"calibration", "simulation", "driver", "bags"}
+BELOW["ros"] = CORE | {"calibration", "simulation", "driver", "bags"}
 BELOW["console"] = BELOW["ros"] | {"ros"}
 WITH_ROS = {"ros", "console"}
 # The rooms that need no more than what is always installed.

@@ -127,6 +127,12 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         "torn.yaml: steps.0: must have one key",
     ),
     "a recording outside": ((), {"recording": "../torn"}, "is neither a name nor a .yaml"),
+    "a recording of nobody": ((), {"recording": "~nosuchuser"}, "there is no such user"),
+    "a recording with a name of a megabyte": (
+        (),
+        {"recording": "x" * 1_000_000},
+        "(1000000 characters) is too long; allowed are 255 in a name",
+    ),
     "a recording and steps": ((line(AHEAD),), {"recording": "torn"}, "not both"),
     "a recording of a recording": ((), {"recording": "torn", "record_as": "b"}, "record_as"),
     "a name that no file could have": ((line(AHEAD),), {"record_as": "a/b"}, "name: must be 1 to"),

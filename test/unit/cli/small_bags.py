@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from dvrk_kinematics.geometry.arrays import Array
 
 START_NS = 1_800_000_000_000_000_000
 NS = 1_000_000_000
 PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
-_TYPES = get_typestore(Stores.ROS2_JAZZY)
+TYPES = get_typestore(Stores.ROS2_JAZZY)
+TYPES.register(get_types_from_msg("float64 factor", "control_msgs/msg/SpeedScalingFactor"))
 
 Rows = list[tuple[str, float, Any]]
 """Topic, time of arrival in seconds since the start, message."""
@@ -26,8 +27,8 @@ def at(time_s: float) -> int:
 
 
 def _header(stamp_ns: int, frame_id: str = "") -> Any:
-    stamp = _TYPES.types["builtin_interfaces/msg/Time"](stamp_ns // NS, stamp_ns % NS)
-    return _TYPES.types["std_msgs/msg/Header"](stamp, frame_id)
+    stamp = TYPES.types["builtin_interfaces/msg/Time"](stamp_ns // NS, stamp_ns % NS)
+    return TYPES.types["std_msgs/msg/Header"](stamp, frame_id)
 
 
 def joints(
@@ -39,33 +40,38 @@ def joints(
     """A JointState."""
     none = np.empty(0)
     speeds = none if velocity is None else velocity
-    kind = _TYPES.types["sensor_msgs/msg/JointState"]
+    kind = TYPES.types["sensor_msgs/msg/JointState"]
     return kind(_header(stamp_ns), list(names), np.asarray(position), speeds, none)
 
 
 def pose(position: Array, stamp_ns: int, frame_id: str) -> Any:
     """A PoseStamped."""
-    point = _TYPES.types["geometry_msgs/msg/Point"](*map(float, position))
-    turn = _TYPES.types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
-    made = _TYPES.types["geometry_msgs/msg/Pose"](point, turn)
-    return _TYPES.types["geometry_msgs/msg/PoseStamped"](_header(stamp_ns, frame_id), made)
+    point = TYPES.types["geometry_msgs/msg/Point"](*map(float, position))
+    turn = TYPES.types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    made = TYPES.types["geometry_msgs/msg/Pose"](point, turn)
+    return TYPES.types["geometry_msgs/msg/PoseStamped"](_header(stamp_ns, frame_id), made)
 
 
 def text(words: str) -> Any:
     """A String."""
-    return _TYPES.types["std_msgs/msg/String"](words)
+    return TYPES.types["std_msgs/msg/String"](words)
+
+
+def scaling(factor: float) -> Any:
+    """A SpeedScalingFactor."""
+    return TYPES.types["control_msgs/msg/SpeedScalingFactor"](factor)
 
 
 def path(times: Array, position: Array, stamp_ns: int, names: tuple[str, ...] = PSM_JOINTS) -> Any:
     """A JointTrajectory without velocities: straight lines."""
     none = np.empty(0)
-    duration = _TYPES.types["builtin_interfaces/msg/Duration"]
-    point = _TYPES.types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    duration = TYPES.types["builtin_interfaces/msg/Duration"]
+    point = TYPES.types["trajectory_msgs/msg/JointTrajectoryPoint"]
     points = [
         point(row, none, none, none, duration(ns // NS, ns % NS))
         for row, ns in zip(position, np.round(times * NS).astype(int).tolist(), strict=True)
     ]
-    return _TYPES.types["trajectory_msgs/msg/JointTrajectory"](
+    return TYPES.types["trajectory_msgs/msg/JointTrajectory"](
         _header(stamp_ns), list(names), points
     )
 
@@ -83,10 +89,10 @@ def write_bag(folder: Path, rows: Rows, lost: str | None = None) -> Path:
         writer.set_custom_data("lost", lost)
     with writer:
         connections = {
-            topic: writer.add_connection(topic, message.__msgtype__, typestore=_TYPES)
+            topic: writer.add_connection(topic, message.__msgtype__, typestore=TYPES)
             for topic, _, message in {row[0]: row for row in rows}.values()
         }
         for topic, time_s, message in sorted(rows, key=lambda row: row[1]):
-            data = _TYPES.serialize_cdr(message, message.__msgtype__)
+            data = TYPES.serialize_cdr(message, message.__msgtype__)
             writer.write(connections[topic], at(time_s), data)
     return folder

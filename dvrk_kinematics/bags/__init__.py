@@ -1,0 +1,1 @@
+"""Bags as files: MCAP written and read record by record, whole or not."""

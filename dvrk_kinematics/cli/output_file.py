@@ -1,0 +1,48 @@
+"""Writes a file that a user asked for, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from dvrk_kinematics.errors import OutputError
+
+__all__ = ["write_output"]
+
+
+def write_output(file: Path, data: bytes) -> None:
+    """Write a file; its folder is made if need be.
+
+    An older file of that name stays as it was until the new one is complete.
+
+    Raises:
+        OutputError: If it cannot be written, with the reason.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not file.is_file():
+            # A device such as /dev/stdout, or a folder, about which opening complains.
+            file.write_bytes(data)
+            return
+        # Where a link leads to: the link itself stays.
+        _replace(Path(os.path.realpath(file)), data)
+    except OSError as error:
+        raise OutputError(str(file), error.strerror or str(error)) from error
+    except ValueError as error:
+        # A name that no file can have.
+        raise OutputError(str(file), str(error)) from error
+
+
+def _replace(file: Path, data: bytes) -> None:
+    number, part = tempfile.mkstemp(prefix=".", suffix=".part", dir=file.parent)
+    try:
+        with os.fdopen(number, "wb") as stream:
+            stream.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(part).chmod(0o666 & ~mask)
+        Path(part).replace(file)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
