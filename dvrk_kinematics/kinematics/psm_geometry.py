@@ -101,7 +101,9 @@ class PsmGeometry:
             and not any(rows[i].d for i in (0, 1, 4, 5))
         )
         if not fits:
-            raise ModelError(model.name, "ik 'psm' needs a PSM's chain with a standard wrist")
+            raise ModelError(
+                f"{model.file}: chain", "ik 'psm' needs a PSM's chain with a standard wrist"
+            )
         return PsmGeometry(rows[5].a, -rows[2].d - rows[3].d, model.T_tip_offset.tolist())
 
 

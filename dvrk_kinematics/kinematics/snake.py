@@ -64,7 +64,9 @@ class SnakeSolver:
             and not any(rows[i].d for i in (0, 1, 4, 5, 6, 7))
         )
         if not fits:
-            raise ModelError(model.name, "ik 'snake' needs a PSM's chain with a snake wrist")
+            raise ModelError(
+                f"{model.file}: chain", "ik 'snake' needs a PSM's chain with a snake wrist"
+            )
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
         self._T_off = np.asarray(np.linalg.inv(model.T_tip_offset), dtype=np.float64)

@@ -231,6 +231,7 @@ class ArmModel:
             controllers are not described by a few numbers a joint.
         disc_tolerance: Difference of setpoint and measured position of an instrument's disc (rad)
             at which the arm faults; infinite for an arm without an instrument.
+        file: What it was read from, for errors: its own file, with the entry of the instrument.
     """
 
     name: str
@@ -250,6 +251,7 @@ class ArmModel:
     source: str
     controller: ControllerModel | None = None
     disc_tolerance: float = math.inf
+    file: str = ""
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +11,9 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import Arm, load_arm
+
+# Test modules are imported one by one, not as a package: what they share is found here.
+sys.path.insert(0, str(Path(__file__).parent))
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -47,3 +52,10 @@ def rng() -> np.random.Generator:
 def data_dir() -> Path:
     """Where the golden tables are."""
     return DATA
+
+
+@pytest.fixture
+def campaign() -> Callable[[int], int]:
+    """How many tries a campaign makes: its own number, times DVRK_CAMPAIGN where that is set."""
+    factor = float(os.environ.get("DVRK_CAMPAIGN", "1"))
+    return lambda tries: max(1, round(tries * factor))
