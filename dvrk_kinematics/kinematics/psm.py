@@ -36,6 +36,7 @@ from dvrk_kinematics.kinematics.psm_geometry import (
 )
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import TIE, Selector
+from dvrk_kinematics.kinematics.settling import Settler
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["PsmSolver"]
@@ -48,7 +49,9 @@ WITHIN_HALF = pi - 1e-7
 ROLL = 3
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
-FAMILY_ROUNDS = 3
+FAMILY_ROUNDS = 8
+"""Each is sixteen times as fine as the one before: the last tells 1e-9 rad apart, so that a single
+place between two limits is found as well."""
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
 GUARD_SQUARED = GUARD_M * GUARD_M
 
@@ -75,6 +78,7 @@ class PsmSolver:
         "_is_standard",
         "_position_first",
         "_selector",
+        "_settler",
         "geometry",
         "limits",
     )
@@ -93,6 +97,9 @@ class PsmSolver:
         self.geometry = geometry
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
+        # Branches are solved for the standard tip, and settled there.
+        standard = PsmGeometry(geometry.a, geometry.b)
+        self._settler = Settler(limits, standard.forward, standard.jacobian)
         box = sole_solution_box(limits)
         bounds = (value for pair in box for value in pair)
         self._fast = (geometry.a, geometry.b, self._selector.rest[ROLL], *bounds)
@@ -163,13 +170,19 @@ class PsmSolver:
         near = self._selector.rest if seed is None else seed
         R, p = frame6_from_tip(T)
         lengths = (self.geometry.a, self.geometry.b)
-        q, inside = self._selector.choose(all_branches(R, p, lengths, near), near)
+        q, inside = self._choose(T, all_branches(R, p, lengths, near), near)
         if not inside and is_singular(p, self.geometry.a):
-            q, inside = self._search_family(R, p, near)
+            q, inside = self._search_family(T, R, p, near)
         return self._result(q, inside)
 
+    def _choose(
+        self, T: Rows, branches: Sequence[Sequence[float]], near: Sequence[float]
+    ) -> tuple[list[float], bool]:
+        """Choose one of some branches of a pose of the standard tip, settled onto limits."""
+        return self._settler.choose(self._selector, np.array(T), branches, near)
+
     def _search_family(
-        self, R: Rotation, p: Vector, near: Sequence[float]
+        self, T: Rows, R: Rotation, p: Vector, near: Sequence[float]
     ) -> tuple[list[float], bool]:
         """Look for a place inside limits along the joints of the wrist that a pose leaves open."""
         bounds = list(self.limits.pairs[4:])
@@ -186,7 +199,7 @@ class PsmSolver:
                 step = (high - low) / (FAMILY_COUNT - 1)
                 lower, upper = self.limits.pairs[4 + k]
                 bounds[k] = (max(lower, q[4 + k] - step), min(upper, q[4 + k] + step))
-        return q, inside
+        return (q, inside) if inside else self._choose(T, branches, near)
 
     def _result(self, q: Sequence[float], inside: bool) -> IkResult:
         """Wrap joint positions that give the pose exactly."""
@@ -230,12 +243,17 @@ class PsmSolver:
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the eight branches of one pose, the roll turn nearest zero in each.
 
-        Where the pose leaves a joint open, that joint stands at zero, or the limit next to it.
+        Where the pose leaves a joint open, that joint stands at zero, or the limit next to it. If
+        none is inside the limits there, a place along the open joint that is follows them.
         """
-        R, p = frame6_from_tip(times_rows(T.tolist(), self.geometry.to_standard))
-        lengths, rest = (self.geometry.a, self.geometry.b), self._selector.rest
-        found = all_branches(R, p, lengths, rest)
-        return [self._result(*self._selector.choose([q], rest)) for q in found]
+        rows, rest = times_rows(T.tolist(), self.geometry.to_standard), self._selector.rest
+        R, p = frame6_from_tip(rows)
+        branches = all_branches(R, p, (self.geometry.a, self.geometry.b), rest)
+        found = [self._choose(rows, [q], rest) for q in branches]
+        if is_singular(p, self.geometry.a) and not any(inside for _, inside in found):
+            place = self._search_family(rows, R, p, rest)
+            found += [place] if place[1] else []
+        return [self._result(q, inside) for q, inside in found]
 
     def forward_floats(self, q: Sequence[float]) -> list[list[float]]:
         """Compute base to tip, four rows of four floats, for six joint positions (rad, m)."""

@@ -24,6 +24,7 @@ from math import cos, pi, sin
 import numpy as np
 
 from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = [
@@ -83,6 +84,14 @@ class PsmGeometry:
         object.__setattr__(self, "tip", tip)
         object.__setattr__(self, "is_standard", tip == [list(row) for row in STANDARD_TIP])
         object.__setattr__(self, "to_standard", fix.tolist())
+
+    def forward(self, q: Array) -> Array:
+        """Compute poses of the tip, shape (N, 4, 4), for a few joint positions, shape (N, 6)."""
+        return np.array([forward_floats(row, self) for row in q.tolist()])
+
+    def jacobian(self, q: Array) -> Array:
+        """Compute Jacobians, shape (N, 6, 6), for a few joint positions, shape (N, 6)."""
+        return np.array([jacobian_floats(row, self) for row in q.tolist()])
 
     @staticmethod
     def from_model(model: ArmModel) -> PsmGeometry:
