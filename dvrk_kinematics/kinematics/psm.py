@@ -14,7 +14,7 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.position_first import PositionFirst
 from dvrk_kinematics.kinematics.psm_batch import PsmBatch
 from dvrk_kinematics.kinematics.psm_branches import (
@@ -49,9 +49,12 @@ WITHIN_HALF = pi - 1e-7
 ROLL = 3
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
-FAMILY_ROUNDS = 8
-"""Each is sixteen times as fine as the one before: the last tells 1e-9 rad apart, so that a single
-place between two limits is found as well."""
+FAMILY_ROUNDS = 7
+"""Each is sixteen times as fine as the one before: the last tells 1e-9 rad apart."""
+FAMILY_RATE = 10.0
+"""No joint moves more than this by what the open one does, so that nothing inside is nearer."""
+FAMILY_STARTS = 6
+"""Places from which it is looked closer."""
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
 GUARD_SQUARED = GUARD_M * GUARD_M
 
@@ -184,22 +187,54 @@ class PsmSolver:
     def _search_family(
         self, T: Rows, R: Rotation, p: Vector, near: Sequence[float]
     ) -> tuple[list[float], bool]:
-        """Look for a place inside limits along the joints of the wrist that a pose leaves open."""
-        bounds = list(self.limits.pairs[4:])
-        for _ in range(FAMILY_ROUNDS):
-            values5, values6 = (family_values(low, high, FAMILY_COUNT) for low, high in bounds)
-            branches = all_branches(
-                R, p, (self.geometry.a, self.geometry.b), near, (values5, values6)
-            )
-            q, inside = self._selector.choose(branches, near)
+        """Look for a place inside limits along the joint of the wrist that a pose leaves open."""
+        px, py, _ = p
+        joint = 5 if px * px + py * py < GUARD_SQUARED else 4
+        lower, upper = self.limits.pairs[joint]
+        values = family_values(lower, upper, FAMILY_COUNT)
+        lengths = (self.geometry.a, self.geometry.b)
+        branches = all_branches(R, p, lengths, near, (values, values))
+        q, inside = self._selector.choose(branches, near)
+        if inside:
+            return q, inside
+        # What is inside may be a narrow strip, or one place between two limits: closer around
+        # each of the best places of each branch.
+        step = values[1] - values[0]
+        _, outside = self._family(R, p, values, near)
+        for i, k in _lowest(outside)[:FAMILY_STARTS]:
+            value, width = values[i], step
+            for _ in range(FAMILY_ROUNDS):
+                low, high = max(lower, value - width), min(upper, value + width)
+                finer = family_values(low, high, FAMILY_COUNT)
+                found, outside = self._family(R, p, finer, near)
+                best = int(np.argmin(outside[:, k]))
+                value, width = finer[best], finer[1] - finer[0]
+                if not LIMIT_TOLERANCE < outside[best, k] < FAMILY_RATE * width:
+                    break
+            closer, inside = self._choose(T, found[best], near)
             if inside:
-                break
-            # Closer around the best place so far: what is inside may be a narrow strip.
-            for k, (low, high) in enumerate(bounds):
-                step = (high - low) / (FAMILY_COUNT - 1)
-                lower, upper = self.limits.pairs[4 + k]
-                bounds[k] = (max(lower, q[4 + k] - step), min(upper, q[4 + k] + step))
-        return (q, inside) if inside else self._choose(T, branches, near)
+                return closer, inside
+            branches.append(tuple(closer))
+        return self._selector.choose(branches, near)
+
+    def _family(
+        self, R: Rotation, p: Vector, values: Sequence[float], near: Sequence[float]
+    ) -> tuple[list[list[list[float]]], FloatArray]:
+        """Solve a degenerate pose at some values of its open joint.
+
+        Returns:
+            The branches at each value, always in the same order, and how far each is outside the
+            limits (rad, m), shape (values, branches).
+        """
+        lengths = (self.geometry.a, self.geometry.b)
+        found = [
+            [
+                self._selector.choose([branch], near)[0]
+                for branch in all_branches(R, p, lengths, near, ((value,), (value,)))
+            ]
+            for value in values
+        ]
+        return found, self.limits.excess(np.array(found)).max(axis=-1)
 
     def _result(self, q: Sequence[float], inside: bool) -> IkResult:
         """Wrap joint positions that give the pose exactly."""
@@ -262,6 +297,15 @@ class PsmSolver:
     def jacobian_floats(self, q: Sequence[float]) -> list[list[float]]:
         """Compute the Jacobian, six rows of six floats, for six joint positions (rad, m)."""
         return jacobian_floats(q, self.geometry)
+
+
+def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
+    """Give the rows and columns of the lowest places of each column, lowest first."""
+    around = np.pad(outside, ((1, 1), (0, 0)), constant_values=np.inf)
+    lowest = (outside <= around[:-2]) & (outside <= around[2:])
+    places = np.argwhere(lowest)
+    order = np.argsort(outside[lowest], kind="stable")
+    return [(int(i), int(k)) for i, k in places[order]]
 
 
 def sole_solution_box(limits: JointLimits) -> list[tuple[float, float]]:

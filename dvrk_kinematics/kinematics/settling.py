@@ -2,8 +2,8 @@
 
 Near a singular posture joints trade with each other: a straight elbow, or a straight wrist, can
 bend by 1e-7 rad without the tip moving by more than rounding does. A closed form then finds some
-posture on that line, and with another joint at its limit it may be one beyond. That joint is set
-onto the limit, and the others take the rest.
+posture on that line, and with another joint at its limit it may be one beyond. The nearest one
+inside all limits is looked for, and taken if it reaches the pose as well.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.bounded_least_squares import bounded_least_squares
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.selection import Selector
 
@@ -24,9 +24,8 @@ ROUNDING = 1e-6
 """Joints that are further outside (rad, m) are outside, and not by rounding."""
 _EQUAL = 1e-12
 """Errors (m, rad) that differ by less are the same."""
-_SMALLEST = (1e-5, 1e-8)
-"""Directions of the Jacobian below this part of its largest are those that no tip sees. What the
-first, which is safe from rounding, cannot settle may need a direction that the tip hardly sees."""
+_DAMPING = 1e-6
+"""Keeps joints that the tip does not see where they are, unless a limit is in the way."""
 _STEPS = 2
 """Newton steps; each squares an error that is 1e-6 at most."""
 
@@ -63,38 +62,20 @@ class Settler:
             Shape (N, n): inside the limits where that reaches the pose as well, as given
             elsewhere.
         """
-        settled = q
-        for smallest in _SMALLEST:
-            worst = self._limits.excess(settled).max(axis=1)
-            rows = np.flatnonzero((worst > LIMIT_TOLERANCE) & (worst <= ROUNDING))
-            if not len(rows):
-                break
-            moved, reached = self._settle_rows(T[rows], settled[rows], smallest)
-            settled = settled.copy()
-            settled[rows[reached]] = moved[reached]
-        return settled
-
-    def _settle_rows(
-        self, T: Array, q: Array, smallest: float
-    ) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Move joints that are outside onto their limits, and tell where that reaches the pose."""
-        before = np.add(*se3.pose_error(self._forward(q), T))
-        outside = self._limits.excess(q)
-        # The joint that is furthest outside; where it goes back, the others follow. If that
-        # brings another one outside, both are held.
-        held = outside == outside.max(axis=1, keepdims=True)
-        for _ in range(q.shape[1]):
-            q = np.where(held, self._limits.clamp(q), q)
-            for _ in range(_STEPS):
-                q += self._newton_step(T, q, held, smallest)
-            newly = ~held & (self._limits.excess(q) > LIMIT_TOLERANCE)
-            if not newly.any():
-                break
-            held |= newly
-        after = np.add(*se3.pose_error(self._forward(q), T))
+        worst = self._limits.excess(q).max(axis=1)
+        rows = np.flatnonzero((worst > LIMIT_TOLERANCE) & (worst <= ROUNDING))
+        if not len(rows):
+            return q
+        before = np.add(*se3.pose_error(self._forward(q[rows]), T[rows]))
+        moved = q[rows]
+        for _ in range(_STEPS):
+            moved = self._step_inside(T[rows], moved)
+        after = np.add(*se3.pose_error(self._forward(moved), T[rows]))
         # A pose that is out of reach is no matter of rounding.
-        reached = self._limits.contains(q) & (before <= ROUNDING) & (after <= before + _EQUAL)
-        return self._limits.clamp(q), reached
+        better = (before <= ROUNDING) & (after <= before + _EQUAL)
+        settled: Array = q.copy()
+        settled[rows[better]] = moved[better]
+        return settled
 
     def choose(
         self,
@@ -121,13 +102,17 @@ class Settler:
         settled = self.settle(np.broadcast_to(T, (len(turned), 4, 4)), turned)
         return (q, inside) if settled is turned else selector.choose(settled.tolist(), seed)
 
-    def _newton_step(
-        self, T: Array, q: Array, held: npt.NDArray[np.bool_], smallest: float
-    ) -> Array:
-        """Steps (rad, m), shape (N, n), towards poses (N, 4, 4) with joints that are not held."""
+    def _step_inside(self, T: Array, q: Array) -> Array:
+        """Joint positions inside the limits, shape (N, n), a Newton step from q nearer to T."""
         reached = self._forward(q)
         turn = so3.log(T[:, :3, :3] @ reached[:, :3, :3].swapaxes(1, 2))
         missing = np.concatenate([T[:, :3, 3] - reached[:, :3, 3], turn], axis=1)
-        J = np.where(held[:, None, :], 0.0, self._jacobian(q))
-        step: Array = (np.linalg.pinv(J, rcond=smallest) @ missing[..., None])[..., 0]
-        return step
+        damping = _DAMPING * np.eye(q.shape[1])
+        lower, upper = self._limits.lower - q, self._limits.upper - q
+        steps = [
+            bounded_least_squares(
+                np.concatenate([J, damping]), np.append(one, 0.0 * low), low, high
+            )
+            for J, one, low, high in zip(self._jacobian(q), missing, lower, upper, strict=True)
+        ]
+        return self._limits.clamp(q + np.array(steps))
