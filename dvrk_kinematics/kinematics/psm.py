@@ -302,7 +302,8 @@ class PsmSolver:
 def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
     """Give the rows and columns of the lowest places of each column, lowest first."""
     around = np.pad(outside, ((1, 1), (0, 0)), constant_values=np.inf)
-    lowest = (outside <= around[:-2]) & (outside <= around[2:])
+    # Of equal neighbours the first: a branch that does not move with the open joint has one place.
+    lowest = (outside < around[:-2]) & (outside <= around[2:])
     places = np.argwhere(lowest)
     order = np.argsort(outside[lowest], kind="stable")
     return [(int(i), int(k)) for i, k in places[order]]

@@ -66,11 +66,11 @@ class Settler:
         rows = np.flatnonzero((worst > LIMIT_TOLERANCE) & (worst <= ROUNDING))
         if not len(rows):
             return q
-        before = np.add(*se3.pose_error(self._forward(q[rows]), T[rows]))
+        before = np.hypot(*se3.pose_error(self._forward(q[rows]), T[rows]))
         moved = q[rows]
         for _ in range(_STEPS):
             moved = self._step_inside(T[rows], moved)
-        after = np.add(*se3.pose_error(self._forward(moved), T[rows]))
+        after = np.hypot(*se3.pose_error(self._forward(moved), T[rows]))
         # A pose that is out of reach is no matter of rounding.
         better = (before <= ROUNDING) & (after <= before + _EQUAL)
         settled: Array = q.copy()
