@@ -34,7 +34,7 @@ POSITION_TOLERANCE = 1e-9
 """Position error (m) up to which a position counts as reached."""
 _EQUAL = 1e-7
 """Candidates whose errors (m, rad) differ by less are equally near to the pose."""
-_NEARLY_INSIDE = 100.0 * ROUNDING
+_NEARLY_INSIDE = 10.0 * ROUNDING
 """A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
 _CHUNK = 4096
 """Rows worked on at once."""

@@ -189,7 +189,7 @@ class PsmSolver:
     ) -> tuple[list[float], bool]:
         """Look for a place inside limits along the joint of the wrist that a pose leaves open."""
         px, py, _ = p
-        joint = 5 if px * px + py * py < GUARD_SQUARED else 4
+        joint = 5 if px * px + py * py < 2.0 * GUARD_SQUARED else 4
         lower, upper = self.limits.pairs[joint]
         values = family_values(lower, upper, FAMILY_COUNT)
         lengths = (self.geometry.a, self.geometry.b)

@@ -171,7 +171,7 @@ class PsmBatch:
         best = self._selector.choose_batch(q, seed)
         # What is outside by rounding is settled one by one.
         worst = self._limits.excess(best).max(axis=1)
-        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 100.0 * ROUNDING)
+        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 10.0 * ROUNDING)
         for i in np.flatnonzero(open_joint):
             one_seed = seed[i] if seed.ndim == 2 else seed
             best[i] = self._solve_one(T[i].tolist(), one_seed.tolist()).q

@@ -54,7 +54,7 @@ class Selector:
         low, high = self._limits.pairs[joint]
         near = min(max(seed, low), high)
         value += TURN * floor((near - value) / TURN + 0.5 + TIE)
-        if low - LIMIT_TOLERANCE <= value <= high + LIMIT_TOLERANCE:
+        if low - value <= LIMIT_TOLERANCE and value - high <= LIMIT_TOLERANCE:
             return value
         other = value - TURN if value > high else value + TURN
         excess = max(low - value, value - high)

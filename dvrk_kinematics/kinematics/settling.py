@@ -20,14 +20,17 @@ from dvrk_kinematics.kinematics.selection import Selector
 
 __all__ = ["ROUNDING", "Settler"]
 
-ROUNDING = 1e-6
-"""Joints that are further outside (rad, m) are outside, and not by rounding."""
+ROUNDING = 1e-4
+"""Joints that are further outside (rad, m) are outside, and not by rounding: where two postures
+become one, a pose that is known to 1e-17 m gives its joints to 1e-5 rad."""
+_REACHED = 1e-6
+"""Errors (m, rad) of what reaches its pose: one that is out of reach is no matter of rounding."""
 _EQUAL = 1e-12
 """Errors (m, rad) that differ by less are the same."""
-_DAMPING = 1e-6
+_DAMPING = 1e-9
 """Keeps joints that the tip does not see where they are, unless a limit is in the way."""
-_STEPS = 2
-"""Newton steps; each squares an error that is 1e-6 at most."""
+_STEPS = 5
+"""Newton steps, of which two are enough but near a second singularity."""
 
 
 class Settler:
@@ -71,8 +74,7 @@ class Settler:
         for _ in range(_STEPS):
             moved = self._step_inside(T[rows], moved)
         after = np.hypot(*se3.pose_error(self._forward(moved), T[rows]))
-        # A pose that is out of reach is no matter of rounding.
-        better = (before <= ROUNDING) & (after <= before + _EQUAL)
+        better = (before <= _REACHED) & (after <= before + _EQUAL)
         settled: Array = q.copy()
         settled[rows[better]] = moved[better]
         return settled
