@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,11 @@ from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.forward import SerialChain
-from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.jacobian import jacobian
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector
-from dvrk_kinematics.kinematics.settling import settle
+from dvrk_kinematics.kinematics.settling import ROUNDING, Settler
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["POSITION_TOLERANCE", "BranchSolver"]
@@ -32,6 +34,8 @@ POSITION_TOLERANCE = 1e-9
 """Position error (m) up to which a position counts as reached."""
 _EQUAL = 1e-7
 """Candidates whose errors (m, rad) differ by less are equally near to the pose."""
+_NEARLY_INSIDE = 10.0 * ROUNDING
+"""A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
 _CHUNK = 4096
 """Rows worked on at once."""
 
@@ -54,6 +58,7 @@ class BranchSolver(ABC):
         self.limits = limits
         self._chain = SerialChain(model)
         self._selector = Selector(limits, turning=range(len(limits)))
+        self._settler = Settler(limits, self._chain.forward, partial(jacobian, self._chain))
         # A closed form that can keep the position of a pose outside the limits puts it here.
         self._keep_position: _KeepPosition | None = None
 
@@ -194,16 +199,29 @@ class BranchSolver(ABC):
         least = np.argmin(miss, axis=1)
         best = np.take_along_axis(found, least[:, None, None], axis=1)
         worse = miss > np.take_along_axis(miss, least[:, None], axis=1) + _EQUAL
-        q = self._selector.choose_batch(np.where(worse[..., None], best, found), seed)
-        q = settle(self._chain, self.limits, T, q)
+        found = np.where(worse[..., None], best, found)
+        q = self._selector.choose_batch(found, seed)
+        # Where the best is outside by a little, any of them may be by rounding alone.
+        outside = self.limits.excess(q).max(axis=1)
+        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= _NEARLY_INSIDE))
+        if len(rows):
+            q[rows] = self._choose_settled(T[rows], found[rows], seed[rows])
         position_error, rotation_error = self._errors(T, q[:, None])
         return q, position_error[:, 0], rotation_error[:, 0]
+
+    def _choose_settled(self, T: FloatArray, found: FloatArray, seed: FloatArray) -> FloatArray:
+        """Choose one of the candidates (M, K, n) of each pose, all of them settled; (M, n)."""
+        count, ways, joints = found.shape
+        near = np.repeat(seed, ways, axis=0)
+        turned = self._selector.choose_batch(found.reshape(-1, 1, joints), near)
+        settled = self._settler.settle(np.repeat(T, ways, axis=0), turned)
+        return self._selector.choose_batch(settled.reshape(count, ways, joints), seed)
 
     def _each(self, T: FloatArray, seed: FloatArray) -> list[IkResult]:
         """Wrap every branch of one pose."""
         found = self._branches(T[None], seed[None])[0]
         joints = self._selector.choose_batch(found[:, None], seed)
-        joints = settle(self._chain, self.limits, np.broadcast_to(T, (len(joints), 4, 4)), joints)
+        joints = self._settler.settle(np.broadcast_to(T, (len(joints), 4, 4)), joints)
         position_error, rotation_error = self._errors(T[None], joints[None])
         return [
             self._result(T, q, float(p), float(r))

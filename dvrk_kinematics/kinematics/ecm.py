@@ -62,7 +62,9 @@ class EcmSolver:
             and not off[:2, 3].any()
         )
         if not fits:
-            raise ModelError(model.name, "ik 'ecm' needs an ECM's chain, the tip on the shaft")
+            raise ModelError(
+                f"{model.file}: chain", "ik 'ecm' needs an ECM's chain, the tip on the shaft"
+            )
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
         self._R_off: list[list[float]] = off[:3, :3].tolist()

@@ -75,7 +75,8 @@ class FiveAxisSolver(BranchSolver):
         )
         if not fits:
             raise ModelError(
-                model.name, "ik 'five_axis' needs parallel pitch axes and the tip on the last one"
+                f"{model.file}: chain",
+                "ik 'five_axis' needs parallel pitch axes and the tip on the last one",
             )
         self._height = rows[0].d
         self._elbow = PlanarElbow(rows[2].a, rows[3].a)

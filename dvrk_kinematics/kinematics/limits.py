@@ -15,7 +15,10 @@ __all__ = ["LIMIT_TOLERANCE", "JointLimits"]
 FloatArray = npt.NDArray[np.float64]
 
 LIMIT_TOLERANCE = 1e-9
-"""Rounding that is no violation (rad, m): a solver sets such a value onto its limit."""
+"""Rounding that is no violation (rad, m): a solver sets such a value onto its limit.
+
+It is compared with the difference of value and limit: a sum with the limit rounds otherwise.
+"""
 
 
 class JointLimits:
@@ -92,7 +95,7 @@ class JointLimits:
         """Name every joint of ``q`` (rad, m; shape (n,)) that is outside its limits."""
         found = []
         for name, value, (low, high) in zip(self._names, q, self._pairs, strict=True):
-            if not low - LIMIT_TOLERANCE <= value <= high + LIMIT_TOLERANCE:
+            if not (low - value <= LIMIT_TOLERANCE and value - high <= LIMIT_TOLERANCE):
                 found.append(Violation(name, float(value), low, high))
         return tuple(found)
 
@@ -108,15 +111,14 @@ class JointLimits:
 
     def contains(self, q: FloatArray) -> npt.NDArray[np.bool_]:
         """Tell which rows of ``q``, shape (..., n), are inside all limits."""
-        inside = (q >= self._lower - LIMIT_TOLERANCE) & (q <= self._upper + LIMIT_TOLERANCE)
-        return np.asarray(inside.all(axis=-1))
+        return np.asarray((self.excess(q) <= LIMIT_TOLERANCE).all(axis=-1))
 
     def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:
         """Give one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
         mask = np.zeros(len(q), dtype=np.uint32)
         for i, (low, high) in enumerate(self._pairs):
             value = q[:, i]
-            outside = (value < low - LIMIT_TOLERANCE) | (value > high + LIMIT_TOLERANCE)
+            outside = (low - value > LIMIT_TOLERANCE) | (value - high > LIMIT_TOLERANCE)
             mask |= outside.astype(np.uint32) << np.uint32(i)
         return mask
 

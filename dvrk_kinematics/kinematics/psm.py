@@ -14,7 +14,7 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.position_first import PositionFirst
 from dvrk_kinematics.kinematics.psm_batch import PsmBatch
 from dvrk_kinematics.kinematics.psm_branches import (
@@ -36,6 +36,7 @@ from dvrk_kinematics.kinematics.psm_geometry import (
 )
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import TIE, Selector
+from dvrk_kinematics.kinematics.settling import Settler
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["PsmSolver"]
@@ -48,7 +49,12 @@ WITHIN_HALF = pi - 1e-7
 ROLL = 3
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
-FAMILY_ROUNDS = 3
+FAMILY_ROUNDS = 7
+"""Each is sixteen times as fine as the one before: the last tells 1e-9 rad apart."""
+FAMILY_RATE = 10.0
+"""No joint moves more than this by what the open one does, so that nothing inside is nearer."""
+FAMILY_STARTS = 6
+"""Places from which it is looked closer."""
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
 GUARD_SQUARED = GUARD_M * GUARD_M
 
@@ -75,6 +81,7 @@ class PsmSolver:
         "_is_standard",
         "_position_first",
         "_selector",
+        "_settler",
         "geometry",
         "limits",
     )
@@ -93,6 +100,9 @@ class PsmSolver:
         self.geometry = geometry
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
+        # Branches are solved for the standard tip, and settled there.
+        standard = PsmGeometry(geometry.a, geometry.b)
+        self._settler = Settler(limits, standard.forward, standard.jacobian)
         box = sole_solution_box(limits)
         bounds = (value for pair in box for value in pair)
         self._fast = (geometry.a, geometry.b, self._selector.rest[ROLL], *bounds)
@@ -163,30 +173,68 @@ class PsmSolver:
         near = self._selector.rest if seed is None else seed
         R, p = frame6_from_tip(T)
         lengths = (self.geometry.a, self.geometry.b)
-        q, inside = self._selector.choose(all_branches(R, p, lengths, near), near)
+        q, inside = self._choose(T, all_branches(R, p, lengths, near), near)
         if not inside and is_singular(p, self.geometry.a):
-            q, inside = self._search_family(R, p, near)
+            q, inside = self._search_family(T, R, p, near)
         return self._result(q, inside)
 
-    def _search_family(
-        self, R: Rotation, p: Vector, near: Sequence[float]
+    def _choose(
+        self, T: Rows, branches: Sequence[Sequence[float]], near: Sequence[float]
     ) -> tuple[list[float], bool]:
-        """Look for a place inside limits along the joints of the wrist that a pose leaves open."""
-        bounds = list(self.limits.pairs[4:])
-        for _ in range(FAMILY_ROUNDS):
-            values5, values6 = (family_values(low, high, FAMILY_COUNT) for low, high in bounds)
-            branches = all_branches(
-                R, p, (self.geometry.a, self.geometry.b), near, (values5, values6)
-            )
-            q, inside = self._selector.choose(branches, near)
+        """Choose one of some branches of a pose of the standard tip, settled onto limits."""
+        return self._settler.choose(self._selector, np.array(T), branches, near)
+
+    def _search_family(
+        self, T: Rows, R: Rotation, p: Vector, near: Sequence[float]
+    ) -> tuple[list[float], bool]:
+        """Look for a place inside limits along the joint of the wrist that a pose leaves open."""
+        px, py, _ = p
+        joint = 5 if px * px + py * py < 2.0 * GUARD_SQUARED else 4
+        lower, upper = self.limits.pairs[joint]
+        values = family_values(lower, upper, FAMILY_COUNT)
+        lengths = (self.geometry.a, self.geometry.b)
+        branches = all_branches(R, p, lengths, near, (values, values))
+        q, inside = self._selector.choose(branches, near)
+        if inside:
+            return q, inside
+        # What is inside may be a narrow strip, or one place between two limits: closer around
+        # each of the best places of each branch.
+        step = values[1] - values[0]
+        _, outside = self._family(R, p, values, near)
+        for i, k in _lowest(outside)[:FAMILY_STARTS]:
+            value, width = values[i], step
+            for _ in range(FAMILY_ROUNDS):
+                low, high = max(lower, value - width), min(upper, value + width)
+                finer = family_values(low, high, FAMILY_COUNT)
+                found, outside = self._family(R, p, finer, near)
+                best = int(np.argmin(outside[:, k]))
+                value, width = finer[best], finer[1] - finer[0]
+                if not LIMIT_TOLERANCE < outside[best, k] < FAMILY_RATE * width:
+                    break
+            closer, inside = self._choose(T, found[best], near)
             if inside:
-                break
-            # Closer around the best place so far: what is inside may be a narrow strip.
-            for k, (low, high) in enumerate(bounds):
-                step = (high - low) / (FAMILY_COUNT - 1)
-                lower, upper = self.limits.pairs[4 + k]
-                bounds[k] = (max(lower, q[4 + k] - step), min(upper, q[4 + k] + step))
-        return q, inside
+                return closer, inside
+            branches.append(tuple(closer))
+        return self._selector.choose(branches, near)
+
+    def _family(
+        self, R: Rotation, p: Vector, values: Sequence[float], near: Sequence[float]
+    ) -> tuple[list[list[list[float]]], FloatArray]:
+        """Solve a degenerate pose at some values of its open joint.
+
+        Returns:
+            The branches at each value, always in the same order, and how far each is outside the
+            limits (rad, m), shape (values, branches).
+        """
+        lengths = (self.geometry.a, self.geometry.b)
+        found = [
+            [
+                self._selector.choose([branch], near)[0]
+                for branch in all_branches(R, p, lengths, near, ((value,), (value,)))
+            ]
+            for value in values
+        ]
+        return found, self.limits.excess(np.array(found)).max(axis=-1)
 
     def _result(self, q: Sequence[float], inside: bool) -> IkResult:
         """Wrap joint positions that give the pose exactly."""
@@ -230,12 +278,17 @@ class PsmSolver:
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the eight branches of one pose, the roll turn nearest zero in each.
 
-        Where the pose leaves a joint open, that joint stands at zero, or the limit next to it.
+        Where the pose leaves a joint open, that joint stands at zero, or the limit next to it. If
+        none is inside the limits there, a place along the open joint that is follows them.
         """
-        R, p = frame6_from_tip(times_rows(T.tolist(), self.geometry.to_standard))
-        lengths, rest = (self.geometry.a, self.geometry.b), self._selector.rest
-        found = all_branches(R, p, lengths, rest)
-        return [self._result(*self._selector.choose([q], rest)) for q in found]
+        rows, rest = times_rows(T.tolist(), self.geometry.to_standard), self._selector.rest
+        R, p = frame6_from_tip(rows)
+        branches = all_branches(R, p, (self.geometry.a, self.geometry.b), rest)
+        found = [self._choose(rows, [q], rest) for q in branches]
+        if is_singular(p, self.geometry.a) and not any(inside for _, inside in found):
+            place = self._search_family(rows, R, p, rest)
+            found += [place] if place[1] else []
+        return [self._result(q, inside) for q, inside in found]
 
     def forward_floats(self, q: Sequence[float]) -> list[list[float]]:
         """Compute base to tip, four rows of four floats, for six joint positions (rad, m)."""
@@ -244,6 +297,16 @@ class PsmSolver:
     def jacobian_floats(self, q: Sequence[float]) -> list[list[float]]:
         """Compute the Jacobian, six rows of six floats, for six joint positions (rad, m)."""
         return jacobian_floats(q, self.geometry)
+
+
+def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
+    """Give the rows and columns of the lowest places of each column, lowest first."""
+    around = np.pad(outside, ((1, 1), (0, 0)), constant_values=np.inf)
+    # Of equal neighbours the first: a branch that does not move with the open joint has one place.
+    lowest = (outside < around[:-2]) & (outside <= around[2:])
+    places = np.argwhere(lowest)
+    order = np.argsort(outside[lowest], kind="stable")
+    return [(int(i), int(k)) for i, k in places[order]]
 
 
 def sole_solution_box(limits: JointLimits) -> list[tuple[float, float]]:

@@ -13,11 +13,12 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.psm_branches import GUARD_M, NEAR_AXIS
 from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector, opposite_batch
+from dvrk_kinematics.kinematics.settling import ROUNDING
 
 __all__ = ["PsmBatch"]
 
@@ -168,6 +169,9 @@ class PsmBatch:
                 q[:, branch + 1, 3] = opposite_batch(one[:, 3])
                 branch += 2
         best = self._selector.choose_batch(q, seed)
+        # What is outside by rounding is settled one by one.
+        worst = self._limits.excess(best).max(axis=1)
+        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 10.0 * ROUNDING)
         for i in np.flatnonzero(open_joint):
             one_seed = seed[i] if seed.ndim == 2 else seed
             best[i] = self._solve_one(T[i].tolist(), one_seed.tolist()).q

@@ -59,11 +59,14 @@ def frame6_from_tip(T: Rows) -> tuple[Rotation, Vector]:
 
 
 def is_singular(p: Vector, a: float) -> bool:
-    """Whether a pose leaves a joint of the wrist open: p is the remote centre in frame 6 (m)."""
+    """Whether a pose may leave a joint of the wrist open: p is the remote centre in frame 6 (m).
+
+    It also does where one way of rounding says so and another does not.
+    """
     px, py, pz = p
-    rho = sqrt(px * px + py * py)
+    rho, guard = sqrt(px * px + py * py), 1.01 * GUARD_M
     u = rho - a
-    return rho < GUARD_M or u * u + pz * pz < GUARD_M * GUARD_M
+    return rho < guard or u * u + pz * pz < guard * guard
 
 
 def family_values(lower: float, upper: float, count: int) -> list[float]:

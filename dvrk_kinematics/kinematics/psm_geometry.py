@@ -24,6 +24,7 @@ from math import cos, pi, sin
 import numpy as np
 
 from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = [
@@ -84,6 +85,14 @@ class PsmGeometry:
         object.__setattr__(self, "is_standard", tip == [list(row) for row in STANDARD_TIP])
         object.__setattr__(self, "to_standard", fix.tolist())
 
+    def forward(self, q: Array) -> Array:
+        """Compute poses of the tip, shape (N, 4, 4), for a few joint positions, shape (N, 6)."""
+        return np.array([forward_floats(row, self) for row in q.tolist()])
+
+    def jacobian(self, q: Array) -> Array:
+        """Compute Jacobians, shape (N, 6, 6), for a few joint positions, shape (N, 6)."""
+        return np.array([jacobian_floats(row, self) for row in q.tolist()])
+
     @staticmethod
     def from_model(model: ArmModel) -> PsmGeometry:
         """Read it from an arm.
@@ -101,7 +110,9 @@ class PsmGeometry:
             and not any(rows[i].d for i in (0, 1, 4, 5))
         )
         if not fits:
-            raise ModelError(model.name, "ik 'psm' needs a PSM's chain with a standard wrist")
+            raise ModelError(
+                f"{model.file}: chain", "ik 'psm' needs a PSM's chain with a standard wrist"
+            )
         return PsmGeometry(rows[5].a, -rows[2].d - rows[3].d, model.T_tip_offset.tolist())
 
 

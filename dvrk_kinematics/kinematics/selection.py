@@ -54,7 +54,7 @@ class Selector:
         low, high = self._limits.pairs[joint]
         near = min(max(seed, low), high)
         value += TURN * floor((near - value) / TURN + 0.5 + TIE)
-        if low - LIMIT_TOLERANCE <= value <= high + LIMIT_TOLERANCE:
+        if low - value <= LIMIT_TOLERANCE and value - high <= LIMIT_TOLERANCE:
             return value
         other = value - TURN if value > high else value + TURN
         excess = max(low - value, value - high)
@@ -87,8 +87,10 @@ class Selector:
                 elif outside > 0.0:
                     q[i] = low if q[i] < low else high
                 distance += abs(q[i] - seed[i]) * scale[i]
-            nearer = excess < best_excess + TIE and distance < best_distance - TIE
-            if excess < best_excess - TIE or nearer:
+            # What is inside comes first, however little the other is outside.
+            better = excess < best_excess - TIE or excess == 0.0 < best_excess
+            equal = excess < best_excess + TIE and (excess == 0.0 or best_excess > 0.0)
+            if better or (equal and distance < best_distance - TIE):
                 best, best_excess, best_distance = q, excess, distance
         return best, best_excess == 0.0
 
@@ -126,7 +128,8 @@ class Selector:
             outside[rounding] = 0.0
         excess = outside @ self._scale
         distance = np.abs(q - near) @ self._scale
-        fair = excess < excess.min(axis=1, keepdims=True) + TIE
+        least = excess.min(axis=1, keepdims=True)
+        fair = (excess < least + TIE) & ((excess == 0.0) | (least > 0.0))
         distance = np.where(fair, distance, np.inf)
         first = np.argmax(distance < distance.min(axis=1, keepdims=True) + TIE, axis=1)
         return np.asarray(q[np.arange(len(q)), first])

@@ -15,11 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput, ModelError
+from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.kinematics.branches import POSITION_TOLERANCE
 from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector, opposite
-from dvrk_kinematics.kinematics.snake_wrist import all_bends, insertion_of, refine_bend
+from dvrk_kinematics.kinematics.settling import Settler
+from dvrk_kinematics.kinematics.snake_wrist import all_bends, insertion_of, is_equal, refine_bend
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = ["SnakeSolver"]
@@ -32,6 +36,8 @@ SNAKE_ROWS = (
 )
 """alpha and theta (rad) of the rows that the solution is made for."""
 ROLL = 3
+HALVES = [0, 1, 2, 3, 4, 5, 5, 4]
+"""Which of six joints each of the eight follows: pitch, yaw, yaw, pitch."""
 AXIS_GUARD = 1e-9
 """Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
 SOLE_GAPS = 6.0
@@ -50,7 +56,7 @@ class SnakeSolver:
         ModelError: The arm's chain is not that of a PSM with a snake wrist.
     """
 
-    __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "limits")
+    __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "_settler", "limits")
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows = model.chain
@@ -64,11 +70,14 @@ class SnakeSolver:
             and not any(rows[i].d for i in (0, 1, 4, 5, 6, 7))
         )
         if not fits:
-            raise ModelError(model.name, "ik 'snake' needs a PSM's chain with a snake wrist")
+            raise ModelError(
+                f"{model.file}: chain", "ik 'snake' needs a PSM's chain with a snake wrist"
+            )
         self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
         self._T_off = np.asarray(np.linalg.inv(model.T_tip_offset), dtype=np.float64)
         self._chain = SerialChain(model)
+        self._settler = Settler(_equal_limits(limits), self._forward_equal, self._jacobian_equal)
         self._e = rows[5].a
         self._b = -rows[2].d - rows[3].d
 
@@ -102,7 +111,29 @@ class SnakeSolver:
             found += self._branches(R, P, bend, near)
         if not found:
             return self._unsolved(R, P, near)
-        return self._result(*self._selector.choose(found, near))
+        q, inside = self._selector.choose(found, near)
+        if not inside:
+            q, inside = self._selector.choose(self._settled(np.array(T), found, near), near)
+        return self._result(q, inside)
+
+    def _settled(
+        self, T: FloatArray, found: Sequence[Sequence[float]], near: Sequence[float]
+    ) -> list[list[float]]:
+        """Set joints that are outside by rounding onto their limits, the halves kept equal."""
+        turned = np.array([self._selector.choose([q], near)[0] for q in found])
+        poses = np.broadcast_to(T, (len(turned), 4, 4))
+        settled: list[list[float]] = self._settler.settle(poses, turned[:, :6])[:, HALVES].tolist()
+        return settled
+
+    def _forward_equal(self, q: FloatArray) -> FloatArray:
+        """Give base to tip, shape (N, 4, 4), for six joints of equal halves, shape (N, 6)."""
+        return self._chain.forward(q[:, HALVES])
+
+    def _jacobian_equal(self, q: FloatArray) -> FloatArray:
+        """Give the Jacobian, shape (N, 6, 6), of six joints of equal halves, shape (N, 6)."""
+        J = jacobian(self._chain, q[:, HALVES])
+        J[..., 4:6] += J[..., :5:-1]
+        return J[..., :6]
 
     def _unsolved(
         self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
@@ -160,13 +191,27 @@ class SnakeSolver:
         return result
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose with wrist halves under a right angle."""
+        """Give every solution of one pose with wrist halves under a right angle.
+
+        A pose that a straight wrist has may have a continuum of others, with the wrist bent back
+        on itself: then as many of them as the search comes across. Each is measured by forward
+        kinematics.
+        """
         last = T @ self._T_off
         P, rest = _seen_from(last), self._selector.rest
+        bends = all_bends(P, self._e)
+        straight = refine_bend(P, self._e, 0.0, 0.0)
+        if straight is not None and not any(is_equal(straight, bend) for bend in bends):
+            bends.insert(0, straight)
+        found = [q for bend in bends for q in self._branches(last[:3, :3], P, bend, rest)]
+        if not found:
+            return []
+        joints = self._settled(T, found, rest)
+        position_error, rotation_error = se3.pose_error(self._chain.forward(np.array(joints)), T)
         return [
-            self._result(*self._selector.choose([q], rest))
-            for bend in all_bends(P, self._e)
-            for q in self._branches(last[:3, :3], P, bend, rest)
+            self._result(q, not self.limits.violations(q), float(position), float(rotation))
+            for q, position, rotation in zip(joints, position_error, rotation_error, strict=True)
+            if position <= POSITION_TOLERANCE
         ]
 
     def _branches(
@@ -191,18 +236,32 @@ class SnakeSolver:
             [opposite(q1), other, q3, opposite(q4), p, y, y, p],
         ]
 
-    def _result(self, q: Sequence[float], inside: bool) -> IkResult:
-        """Wrap joint positions that give the pose exactly."""
+    def _result(
+        self,
+        q: Sequence[float],
+        inside: bool,
+        position_error: float = 0.0,
+        rotation_error: float = 0.0,
+    ) -> IkResult:
+        """Wrap joint positions that give the pose, and by how much they miss it (m, rad)."""
         array = np.array(q)
         array.setflags(write=False)
-        if inside:
-            return IkResult(array, IkStatus.OK)
-        return IkResult(array, IkStatus.OUTSIDE_LIMITS, self.limits.violations(q))
+        status = IkStatus.OK if inside else IkStatus.OUTSIDE_LIMITS
+        violations = () if inside else self.limits.violations(q)
+        return IkResult(array, status, violations, position_error, rotation_error)
 
     @staticmethod
     def _check_policy(policy: IkPolicy) -> None:
         if policy is not IkPolicy.EXACT:
             raise InvalidInput("policy", f"{policy.value} is not offered for a snake wrist")
+
+
+def _equal_limits(limits: JointLimits) -> JointLimits:
+    """Give the limits of six joints, the halves of the wrist together."""
+    lower, upper = limits.lower.copy(), limits.upper.copy()
+    np.maximum.at(lower, HALVES, limits.lower)
+    np.minimum.at(upper, HALVES, limits.upper)
+    return JointLimits(limits.names[:6], lower[:6].tolist(), upper[:6].tolist())
 
 
 def _seen_from(T: FloatArray) -> tuple[float, float, float]:

@@ -24,7 +24,7 @@ from math import cos, sin
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["all_bends", "insertion_of", "refine_bend"]
+__all__ = ["all_bends", "insertion_of", "is_equal", "refine_bend"]
 
 FloatArray = npt.NDArray[np.float64]
 STEPS = 30
@@ -32,6 +32,8 @@ SETTLED = 1e-15
 """Step (rad) under which Newton's method has nothing left to gain."""
 RESIDUAL_M = 1e-13
 """Distance (m) by which a solution may miss the shaft."""
+ROUNDING_M = 1e-17
+"""Distance (m) at which it cannot come nearer."""
 NET = np.linspace(-1.5, 1.5, 9)
 """Starts of either angle (rad); beyond a right angle the wrist would bend back on itself."""
 EQUAL_RAD = 1e-7
@@ -53,27 +55,32 @@ def refine_bend(
         Half the pitch and half the yaw (rad), or None if it does not get there.
     """
     X, Y, Z = P
-    for _ in range(STEPS):
+    residual = float("inf")
+    for left in range(STEPS, -1, -1):
         sp, cp, sy, cy, s2, c2 = sin(p), cos(p), sin(y), cos(y), sin(2.0 * y), cos(2.0 * y)
         U, V = -X * sp - Y * cp, X * cp - Y * sp
         W = e + e * cy + (e + U) * c2 + Z * s2
         f1 = Z * c2 - (e + U) * s2 - e * sy
         f2 = V * cp + W * sp
+        # What is returned is a place whose residual was computed: at a degenerate one the step
+        # from a residual of rounding leads anywhere.
+        residual = abs(f1) + abs(f2)
+        if residual < ROUNDING_M or not left:
+            break
         # dU/dp = -V, dV/dp = U, dW/dy = f1 - Z c2 - (e + U) s2 + ...: written out below.
         f1_p, f1_y = V * s2, -2.0 * Z * s2 - 2.0 * (e + U) * c2 - e * cy
         f2_p = U * cp - V * sp - V * c2 * sp + W * cp
         f2_y = (-e * sy - 2.0 * (e + U) * s2 + 2.0 * Z * c2) * sp
         det = f1_p * f2_y - f1_y * f2_p
         if det == 0.0:
-            return None
+            break
         step_p = (f1_y * f2 - f2_y * f1) / det
         step_y = (f2_p * f1 - f1_p * f2) / det
         size = max(abs(step_p), abs(step_y))
-        scale = min(1.0, 0.5 / size) if size > 0.0 else 1.0
-        p, y = p + scale * step_p, y + scale * step_y
-        if size < SETTLED or (abs(f1) + abs(f2) < 1e-17):
+        if size < SETTLED:
             break
-    residual = abs(f1) + abs(f2)
+        scale = min(1.0, 0.5 / size)
+        p, y = p + scale * step_p, y + scale * step_y
     return (p, y) if residual < RESIDUAL_M else None
 
 
@@ -84,6 +91,11 @@ def insertion_of(P: tuple[float, float, float], e: float, p: float, y: float) ->
     U, V = -X * sp - Y * cp, X * cp - Y * sp
     W = e + e * cos(y) + (e + U) * cos(2.0 * y) + Z * sin(2.0 * y)
     return V * sp - W * cp
+
+
+def is_equal(bend: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Tell whether two solutions, half pitch and half yaw (rad), are the same but for rounding."""
+    return abs(bend[0] - other[0]) + abs(bend[1] - other[1]) < EQUAL_RAD
 
 
 def all_bends(P: tuple[float, float, float], e: float) -> list[tuple[float, float]]:
@@ -99,12 +111,10 @@ def all_bends(P: tuple[float, float, float], e: float) -> list[tuple[float, floa
     good = np.isfinite(p) & np.isfinite(y) & (np.abs(p) < 1.6) & (np.abs(y) < 1.6)
     found: list[tuple[float, float]] = []
     for start_p, start_y in zip(p[good].tolist(), y[good].tolist(), strict=True):
-        if any(abs(start_p - a) + abs(start_y - b) < EQUAL_RAD for a, b in found):
+        if any(is_equal((start_p, start_y), bend) for bend in found):
             continue
         bend = refine_bend(P, e, start_p, start_y)
-        if bend is None:
-            continue
-        if all(abs(bend[0] - a) + abs(bend[1] - b) > EQUAL_RAD for a, b in found):
+        if bend is not None and not any(is_equal(bend, other) for other in found):
             found.append(bend)
     return sorted(found, key=lambda bend: abs(bend[0]) + abs(bend[1]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkSolver
 from dvrk_kinematics.kinematics.shifted_solver import ShiftedSolver
@@ -36,10 +36,13 @@ def make_solver(key: str, model: ArmModel, limits: JointLimits) -> IkSolver:
 
     Raises:
         UnknownName: If there is no such solver; lists those that exist.
-        ModelError: If the solver does not fit the arm.
+        ModelError: If the arm's own file names no such solver, or one that does not fit the arm.
     """
     if key not in _SOLVERS:
-        raise UnknownName("solver", key, _SOLVERS)
+        unknown = UnknownName("solver", key, _SOLVERS)
+        if key != model.ik:
+            raise unknown
+        raise ModelError(f"{model.file}: ik", str(unknown))
     if model.ideal is not None and key not in _FOR_ANY_CHAIN:
         # A closed form is made for exact offsets: others are a shift of the joints.
         shift = model.zero_shift

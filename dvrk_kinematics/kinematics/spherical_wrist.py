@@ -71,7 +71,7 @@ class SphericalWristSolver(BranchSolver):
         )
         if not fits:
             raise ModelError(
-                model.name, "ik 'spherical_wrist' needs a PUMA's chain without offsets"
+                f"{model.file}: chain", "ik 'spherical_wrist' needs a PUMA's chain without offsets"
             )
         self._T_to_arm = se3.inverse(model.T_base)
         self._T_to_hand = se3.inverse(model.T_tip_offset)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.inertials import attach_inertials
 from dvrk_kinematics.models.links import instrument_links
+from dvrk_kinematics.models.pid_tolerance import COUPLED_AXES, coupled_axis
 from dvrk_kinematics.models.reader import Node, merge
 from dvrk_kinematics.models.rows import read_chain, read_joint, read_joints
-from dvrk_kinematics.models.schema import InstrumentModel
+from dvrk_kinematics.models.schema import InstrumentModel, JointModel
 
 __all__ = ["find_instrument", "instrument_names", "read_instrument"]
 
 _REQUIRED = ("generation", "ik", "joints", "chain", "tip", "jaw_length")
 _OPTIONAL = ("like", "jaw", "jaw_origin", "coupling", "inertials")
+_WORST_COUPLING = 1e6
+"""Condition number of a coupling; those of real instruments are below 10."""
 _NUMBER = re.compile(r"_(\d{6}(?:_[A-Z]+)?)$")
 
 
@@ -39,22 +45,29 @@ def find_instrument(file: Node, name: str) -> str:
     raise UnknownName("instrument", str(name), instrument_names(file))
 
 
-def _resolve(file: Node, entry: Node, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+def _resolve(file: Node, entry: Node) -> dict[str, Any]:
     """An entry laid over what it is like, and that over what it is like in turn."""
-    value = entry.mapping()
-    if "like" not in value:
-        return value
-    like = entry["like"].text()
-    if like in seen:
-        raise entry["like"].error(f"goes in a circle: {' -> '.join((*seen, like))}")
-    for group in ("families", "instruments"):
-        if like in file[group].mapping():
-            return merge(_resolve(file, file[group][like], (*seen, like)), value)
-    known = [*file["families"].mapping(), *file["instruments"].mapping()]
-    raise entry["like"].error(f"unknown {like!r}; valid: {', '.join(known)}")
+    layers = [entry.mapping()]
+    seen: dict[str, None] = {}
+    while "like" in layers[-1]:
+        like = entry["like"].text()
+        if like in seen:
+            raise entry["like"].error(f"goes in a circle: {' -> '.join((*seen, like))}")
+        seen[like] = None
+        groups = [file[group] for group in ("families", "instruments")]
+        group = next((group for group in groups if like in group), None)
+        if group is None:
+            known = [name for group in groups for name in group.mapping()]
+            raise entry["like"].error(f"unknown {like!r}; valid: {', '.join(known)}")
+        entry = group[like]
+        layers.append(entry.mapping())
+    result: dict[str, Any] = {}
+    for layer in reversed(layers):
+        result = merge(result, layer)
+    return result
 
 
-def _read_coupling(file: Node, node: Node) -> Array | None:
+def _read_coupling(file: Node, node: Node, joints: Sequence[JointModel]) -> Array | None:
     if "coupling" not in node:
         return None
     name = node["coupling"].text()
@@ -63,7 +76,16 @@ def _read_coupling(file: Node, node: Node) -> Array | None:
         raise node["coupling"].error(
             f"unknown coupling {name!r}; valid: {', '.join(couplings.mapping())}"
         )
-    return couplings[name].matrix(4, 4)
+    for joint in joints:
+        if coupled_axis(joint.name) is None:
+            raise node["coupling"].error(
+                f"couples {', '.join(COUPLED_AXES)}, but a joint is called {joint.name!r}"
+            )
+    coupling = couplings[name].matrix(4, 4)
+    # Discs follow from joints by its inverse; one that is nearly singular turns a disc for ever.
+    if not np.linalg.cond(coupling) < _WORST_COUPLING:
+        raise couplings[name].error("must be a matrix that can be inverted")
+    return coupling
 
 
 def read_instrument(file: Node, name: str, generation: str, mounted_on: str) -> InstrumentModel:
@@ -107,7 +129,7 @@ def read_instrument(file: Node, name: str, generation: str, mounted_on: str) -> 
         jaw=jaw,
         jaw_length=jaw_length,
         links=tuple(attach_inertials(node, links)),
-        coupling=_read_coupling(file, node),
+        coupling=_read_coupling(file, node, joints),
         ik=node["ik"].text(),
         source=f"{entry.file}: {full}",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models import files
 from dvrk_kinematics.models.controllers import read_controller
@@ -126,6 +126,7 @@ def load_model(
         source=node["source"].text(),
         controller=read_controller(node["controller"], joints) if "controller" in node else None,
         disc_tolerance=node["disc_tolerance"].number() if "disc_tolerance" in node else math.inf,
+        file=f"{node.file} with {mounted.source}" if mounted else node.file,
     )
 
 
@@ -136,9 +137,15 @@ def _read_mounted(
         if instrument is not None:
             raise InvalidInput("instrument", f"{node['name'].text()} carries none")
         return None
-    wanted = node["default_instrument"].text() if instrument is None else instrument
     file = files.read_cached((folder or files.find_models_dir()) / files.INSTRUMENTS_FILE)
-    return read_instrument(file, wanted, node["generation"].text(), node["name"].text())
+    generation, name = node["generation"].text(), node["name"].text()
+    if instrument is not None:
+        return read_instrument(file, instrument, generation, name)
+    usual = node["default_instrument"]
+    try:
+        return read_instrument(file, usual.text(), generation, name)
+    except (UnknownName, InvalidInput) as error:
+        raise usual.error(str(error)) from error
 
 
 def _read_convention(node: Node) -> Convention:

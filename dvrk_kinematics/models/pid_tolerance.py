@@ -11,10 +11,16 @@ import numpy as np
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models.schema import ArmModel, InstrumentModel
 
-__all__ = ["joint_pid_tolerance"]
+__all__ = ["COUPLED_AXES", "coupled_axis", "joint_pid_tolerance"]
 
-_COLUMNS = {"roll": 0, "wrist_pitch": 1, "wrist_yaw": 2}
+COUPLED_AXES = ("roll", "wrist_pitch", "wrist_yaw")
 """What the rows of a coupling are about, by joint; the joints of a snake carry a number behind."""
+
+
+def coupled_axis(joint: str) -> int | None:
+    """The row of a coupling that is about a joint of an instrument; None if none is."""
+    axis = joint.rstrip("0123456789")
+    return COUPLED_AXES.index(axis) if axis in COUPLED_AXES else None
 
 
 def joint_pid_tolerance(model: ArmModel) -> Array:
@@ -35,9 +41,9 @@ def joint_pid_tolerance(model: ArmModel) -> Array:
 
 def _largest_disc_turn(instrument: InstrumentModel) -> Array:
     """How far a disc turns at most for one radian of each joint, shape (k,)."""
-    names = [joint.name.rstrip("0123456789") for joint in instrument.joints]
     if instrument.coupling is None:
-        return np.ones(len(names))
+        return np.ones(len(instrument.joints))
+    axes = [coupled_axis(joint.name) for joint in instrument.joints]
     discs = np.abs(np.linalg.inv(instrument.coupling)).max(axis=0)
     # The two pitches of a snake add up on one disc, and so do its yaws.
-    return np.array([discs[_COLUMNS[name]] * names.count(name) for name in names])
+    return np.array([discs[axis] * axes.count(axis) for axis in axes])

@@ -2,71 +2,55 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.models.yaml_text import parse_yaml
 
-__all__ = ["Node", "merge", "read_yaml"]
+__all__ = ["Node", "merge", "read_text", "read_yaml"]
 
-# The parser in C is ten times quicker, but not everywhere installed.
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LARGEST = 64 << 20
+"""Bytes that are read of a file: a device or a pipe may never end."""
+
+_SHOWN = reprlib.Repr()
+"""Shows values in complaints, however long or deep they are."""
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 80
 
 
 def read_yaml(path: Path) -> Node:
     """Reads a YAML file.
 
     Raises:
-        ModelError: If it cannot be read, is no YAML, gives a key twice or is no mapping.
+        ModelError: If it cannot be read, is not YAML that ``parse_yaml`` takes, or is no mapping.
     """
-    try:
-        with path.open(encoding="utf-8") as stream:
-            data = _construct(_Loader(stream))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(str(path), f"cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise ModelError(str(path), f"is no valid YAML: {error}") from error
-    node = Node(data, path.name, "")
+    node = Node(parse_yaml(read_text(path), str(path)), path.name, "")
     node.mapping()
     return node
 
 
-def _construct(loader: Any) -> Any:
-    """The data of a file; refuses a key given twice, which YAML itself lets pass."""
+def read_text(path: Path) -> str:
+    """Reads a file of text, of at most 64 MiB.
+
+    Raises:
+        ModelError: If it cannot be read, is larger or is not UTF-8; names the file.
+    """
     try:
-        root = loader.get_single_node()
-        # Before construction: merge keys (<<) then repeat what they override, and may.
-        pending, seen = [root] if root else [], set()
-        while pending:
-            node = pending.pop()
-            if id(node) in seen or isinstance(node, yaml.ScalarNode):
-                continue
-            seen.add(id(node))
-            if isinstance(node, yaml.MappingNode):
-                _refuse_repeated(node)
-                pending += [value for _, value in node.value]
-            else:
-                pending += node.value
-        return loader.construct_document(root) if root else None
-    finally:
-        loader.dispose()
-
-
-def _refuse_repeated(node: yaml.MappingNode) -> None:
-    keys: set[str] = set()
-    for key_node, _ in node.value:
-        key = str(key_node.value)
-        if key in keys:
-            line = key_node.start_mark.line + 1
-            reason = f"line {line}: key {key!r} is given twice"
-            raise yaml.constructor.ConstructorError(None, None, reason)
-        keys.add(key)
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise ModelError(str(path), f"cannot be read: is larger than {_LARGEST >> 20} MiB")
+        return data.decode()
+    except (OSError, ValueError) as error:
+        # A path may itself be none: with a null character, or one that has no UTF-8.
+        raise ModelError(ascii(str(path))[1:-1], f"cannot be read: {error}") from error
 
 
 def merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +93,7 @@ class Node:
             raise self.error(f"must be a mapping, is {_kind(self.value)}")
         for key in self.value:
             if not isinstance(key, str):
-                raise self.error(f"key {key!r} must be text")
+                raise self.error(f"key {_shown(key)} must be text")
         return self.value
 
     def keys(self, required: Collection[str], optional: Collection[str] = ()) -> None:
@@ -149,21 +133,27 @@ class Node:
         """The value as a finite number; text is refused, 1e-7 too, which YAML reads as text."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             hint = " (write 1.0e-7, not 1e-7)" if _looks_like_number(self.value) else ""
-            raise self.error(f"must be a number, is {_kind(self.value)} {self.value!r}{hint}")
-        if not np.isfinite(self.value):
-            raise self.error(f"must be finite, is {self.value}")
-        return float(self.value)
+            raise self.error(
+                f"must be a number, is {_kind(self.value)} {_shown(self.value)}{hint}"
+            )
+        try:
+            number = float(self.value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.error(f"must be finite, is {_shown(self.value)}")
+        return number
 
     def text(self) -> str:
         """The value as text."""
         if not isinstance(self.value, str):
-            raise self.error(f"must be text, is {_kind(self.value)} {self.value!r}")
+            raise self.error(f"must be text, is {_kind(self.value)} {_shown(self.value)}")
         return self.value
 
     def flag(self) -> bool:
         """The value as true or false."""
         if not isinstance(self.value, bool):
-            raise self.error(f"must be true or false, is {self.value!r}")
+            raise self.error(f"must be true or false, is {_shown(self.value)}")
         return self.value
 
     def numbers(self, count: int) -> list[float]:
@@ -187,9 +177,14 @@ class Node:
         T[:3, :3] = self["rotation"].matrix(3, 3)
         T[:3, 3] = self["translation"].numbers(3)
         off = float(so3.deviation(T[:3, :3]))
-        if off > 1e-12:
+        # Numbers whose squares overflow have no deviation that could be compared.
+        if not off <= 1e-12:
             raise self["rotation"].error(f"is no rotation: |R^T R - I| is {off:.3g}")
         return frozen(T)
+
+
+def _shown(value: Any) -> str:
+    return _SHOWN.repr(value)
 
 
 def _kind(value: Any) -> str:

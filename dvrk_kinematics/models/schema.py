@@ -234,6 +234,7 @@ class ArmModel:
         disc_tolerance: Difference of setpoint and measured position of an instrument's disc (rad)
             at which the arm faults; infinite for an arm without an instrument.
         ideal: The same arm with exact offsets of its joints; None if this is the ideal arm.
+        file: What it was read from, for errors: its own file, with the entry of the instrument.
     """
 
     name: str
@@ -253,6 +254,7 @@ class ArmModel:
     source: str
     controller: ControllerModel | None = None
     disc_tolerance: float = math.inf
+    file: str = ""
     ideal: ArmModel | None = None
 
     @property

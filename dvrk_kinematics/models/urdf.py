@@ -17,6 +17,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
+from dvrk_kinematics.models.reader import read_text
 from dvrk_kinematics.models.schema import Inertial, JointKind, JointModel, LinkModel
 from dvrk_kinematics.models.urdf_joints import (
     Mimic,
@@ -65,11 +66,7 @@ def read_urdf(
 ) -> UrdfModel:
     """Reads a URDF file; arguments and errors as for ``parse_urdf``."""
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(str(file), f"cannot be read: {error}") from error
-    return parse_urdf(text, str(file), signs, root, T_root)
+    return parse_urdf(read_text(file), str(file), signs, root, T_root)
 
 
 def parse_urdf(

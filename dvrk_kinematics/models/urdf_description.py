@@ -81,11 +81,12 @@ def expand(name: str | Path, **arguments: str) -> str:
     with _XACRO:
         try:
             document = xacro.process_file(str(path), mappings=arguments)
+            text: str = document.toprettyxml(indent="  ")
+            return text
         except ExpatError as error:
             raise ModelError(str(path), f"is no XML: {error}") from error
-        except xacro.XacroException as error:
-            # What follows the first line is the expression, which tells a user nothing.
-            reason = str(error).splitlines()[0].strip()
-            raise ModelError(str(path), reason) from error
-    text: str = document.toprettyxml(indent="  ")
-    return text
+        except Exception as error:
+            # A xacro file is a program: what it runs into may be anything. What follows the
+            # first line is the expression, which tells a user nothing.
+            lines = str(error).splitlines() or [type(error).__name__]
+            raise ModelError(str(path), lines[0].strip()) from error

@@ -159,28 +159,36 @@ def follow_mimics(joints: Mapping[str, UrdfJoint], source: str) -> dict[str, Mim
     found: dict[str, Mimic] = {}
     for joint in joints.values():
         if joint.model.kind is not JointKind.FIXED:
-            found[joint.name] = _leader(joint, joints, source)
+            _follow(joint, joints, source, found)
     return found
 
 
-def _leader(joint: UrdfJoint, joints: Mapping[str, UrdfJoint], source: str) -> Mimic:
+def _follow(
+    joint: UrdfJoint, joints: Mapping[str, UrdfJoint], source: str, found: dict[str, Mimic]
+) -> None:
+    """Adds a joint and all that it follows; what is found already is not followed again."""
     where = f"{source}: joint {joint.name}"
-    multiplier, offset, seen = 1.0, 0.0, [joint.name]
-    while joint.mimic is not None:
+    followers: dict[str, Mimic] = {}
+    while joint.name not in found:
+        if joint.mimic is None:
+            found[joint.name] = Mimic(joint.name, 1.0, 0.0)
+            break
+        followers[joint.name] = joint.mimic
         name = joint.mimic.joint
         if name not in joints:
             raise ModelError(
                 where, f"mimics {name!r}, which does not exist; valid: {_names(joints)}"
             )
-        if name in seen:
-            raise ModelError(where, f"mimics in a circle: {' -> '.join((*seen, name))}")
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
+        if name in followers:
+            raise ModelError(where, f"mimics in a circle: {' -> '.join((*followers, name))}")
         joint = joints[name]
-        seen.append(name)
         if joint.model.kind is JointKind.FIXED:
             raise ModelError(where, f"mimics {name!r}, which is fixed")
-    return Mimic(joint.name, multiplier, offset)
+    leader = found[joint.name]
+    for name, mimic in reversed(followers.items()):
+        factors = (mimic.multiplier * leader.multiplier, mimic.multiplier * leader.offset)
+        multiplier, offset = _finite(factors, "mimic of a mimic", f"{source}: joint {name}")
+        leader = found[name] = Mimic(leader.joint, multiplier, offset + mimic.offset)
 
 
 def _names(valid: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.link_transforms import FixedTransform
+from dvrk_kinematics.models.reader import read_text
 from dvrk_kinematics.models.schema import LinkModel
 from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
 from dvrk_kinematics.models.urdf_description import describe, expand
@@ -93,12 +94,7 @@ def _read_text(settings: BridgeSettings, instrument: str) -> str:
     arguments = {"prefix": settings.link_prefix, "joint_prefix": settings.joint_prefix}
     if settings.description:
         path = user_path(settings.description, "description")
-        if path.suffix == ".xacro":
-            return expand(path)
-        try:
-            return path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(str(path), f"cannot be read: {error}") from error
+        return expand(path) if path.suffix == ".xacro" else read_text(path)
     if instrument:
         arguments["instrument"] = instrument
     if settings.generation != "Classic":

@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.stop_signals import stop_signals
 
 __all__ = ["run_node"]
 
@@ -44,7 +45,7 @@ def run_node(
         Exit code: 0, or 1 if the node could not start or failed.
     """
     stop = threading.Event()
-    previous = {sign: signal.signal(sign, _setter(stop)) for sign in _stop_signals()}
+    previous = {sign: signal.signal(sign, _setter(stop)) for sign in stop_signals()}
     # Whoever started this process may have kept signals back until somebody handles them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -59,14 +60,6 @@ def run_node(
         rclpy.try_shutdown()
         for sign, handler in previous.items():
             signal.signal(sign, handler)
-
-
-def _stop_signals() -> list[signal.Signals]:
-    """Signals that end a node: also that of a terminal which was closed, unless nohup is on."""
-    signs = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signs.append(signal.SIGHUP)
-    return signs
 
 
 def _setter(stop: threading.Event) -> Callable[[int, FrameType | None], None]:

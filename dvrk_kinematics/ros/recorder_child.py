@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
+from dvrk_kinematics.ros.stop_signals import stop_signals
+
 __all__ = ["run_for"]
 
 _END_S = 20.0
 """How long a recorder may take to close its bag."""
 
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
 
@@ -61,7 +62,7 @@ def _start(
             child.send_signal(signal.SIGINT)
 
     # A signal while the child is being made waits until there is one to hand it on to.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
     with _taking_stop_signals(hand_on):
         try:
             child = subprocess.Popen(
@@ -79,18 +80,13 @@ def _start(
 
 @contextmanager
 def _taking_stop_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let a handler take the stop signals; a SIGHUP that nohup has set aside stays there."""
-    signs = [sign for sign in _STOP_SIGNALS if not _is_set_aside(sign)]
-    previous = {sign: signal.signal(sign, handler) for sign in signs}
+    """Let a handler take the stop signals."""
+    previous = {sign: signal.signal(sign, handler) for sign in stop_signals()}
     try:
         yield
     finally:
         for sign, old in previous.items():
             signal.signal(sign, old)
-
-
-def _is_set_aside(sign: signal.Signals) -> bool:
-    return sign == signal.SIGHUP and signal.getsignal(sign) is signal.SIG_IGN
 
 
 def _prepare(parent: int, mask: Collection[int]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.arm_roster import CART
+from dvrk_kinematics.ros.stop_signals import stop_signals
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import SIMULATED, System, make_processes
 from dvrk_kinematics.ros.system_arguments import ARGUMENTS, read_system
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"dvrk up: {error}\n")
         return 1
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in stop_signals():
         signal.signal(number, lambda *_: stop.set())
     try:
         with Supervisor(processes, _say) as running:

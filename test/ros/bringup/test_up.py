@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 from command_log import CommandLog
@@ -103,15 +104,20 @@ def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:
         _end(command, signal.SIGTERM)
 
 
-def test_the_arms_go_on_when_nobody_reads_what_is_printed(node) -> None:
+def test_below_nohup_the_arms_go_on_when_the_terminal_is_closed(node) -> None:
+    """Nobody reads what is printed any more, and SIGHUP comes: ``up`` once ended by that."""
     command = [sys.executable, "-m", UP, "servers:=false", "arm:=PSM3"]
     # Buffered, as a user's is: what could not be written must not fail at the end, either.
     environ = {**os.environ, "PYTHONUNBUFFERED": ""}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
+    nohup = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environ, preexec_fn=nohup
+    )
     try:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("started")
         process.stdout.close()
+        process.send_signal(signal.SIGHUP)
         enable = node.create_client(Trigger, "bridge/PSM3/enable")
         assert call(enable, Trigger.Request(), TIMEOUT_S).success
         process.send_signal(signal.SIGINT)

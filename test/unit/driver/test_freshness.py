@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from recorded_stamps import read_recorded_stamps
 
 from dvrk_kinematics.driver.freshness import SAME_DATUM_NS, StreamWatch
 from dvrk_kinematics.driver.reasons import Reason
@@ -53,9 +52,11 @@ def test_no_stamp_is_a_fault_and_no_news() -> None:
 
 @pytest.mark.parametrize("topic", ["measured_js", "setpoint_js"])
 @pytest.mark.parametrize("period_ns", [5 * MS, 10 * MS])
-def test_the_recorded_stamps_are_never_a_fault(topic: str, period_ns: int) -> None:
+def test_the_recorded_stamps_are_never_a_fault(
+    recorded_stamps: dict[str, np.ndarray], topic: str, period_ns: int
+) -> None:
     """Read as a loop does: the newest message of each tick."""
-    arrivals, stamps = read_recorded_stamps(topic).T
+    arrivals, stamps = recorded_stamps[topic].T
     watch = StreamWatch(topic)
     now_ns = int(arrivals[0])
     assert (np.diff(stamps) <= 0).any(), "the recording has stamps that do not increase"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from recorded_stamps import read_recorded_stamps
 
 from dvrk_kinematics.driver import Finding, OperatingState, Reason
 
@@ -220,9 +219,9 @@ def test_hold_while_paused_ends_the_goal(rig) -> None:
     assert rig.results[0].finding.reason is Reason.HOLD_REQUESTED
 
 
-def test_the_recorded_stamps_never_stop_a_motion(make_rig) -> None:
+def test_the_recorded_stamps_never_stop_a_motion(make_rig, recorded_stamps) -> None:
     """The whole recording of the real software, with one motion after the other."""
-    recorded = {topic: read_recorded_stamps(topic) for topic in ("measured_js", "setpoint_js")}
+    recorded = {topic: recorded_stamps[topic] for topic in ("measured_js", "setpoint_js")}
     rig = make_rig()
     begin_ns = rig.arm.now_ns
     end_ns = min(int(rows[-1, 0]) for rows in recorded.values())

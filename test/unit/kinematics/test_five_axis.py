@@ -284,5 +284,5 @@ def test_another_chain_is_refused() -> None:
         FiveAxisSolver(psm.model, psm.limits)
     rows = list(RVM1.model.chain)
     rows[3] = dataclasses.replace(rows[3], d=0.01)
-    with pytest.raises(ModelError, match="RVM1"):
+    with pytest.raises(ModelError, match=r"rvm1\.yaml: chain"):
         FiveAxisSolver(dataclasses.replace(RVM1.model, chain=tuple(rows)), RVM1.limits)

@@ -184,7 +184,7 @@ def _broken(tmp_path: Path, old: str, new: str, file: str = "psm.yaml") -> Path:
         ),
         ("  mount_link: {mass", "  maunt_link: {mass", "inertials", "unknown link 'maunt_link'"),
         ("name: PSM", "name: PSM\nname: PSM", "", "given twice"),
-        ("name: PSM", "name: [PSM", "", "no valid YAML"),
+        ("name: PSM", "name: [PSM", "", "not valid YAML"),
         ("name: PSM", "name: 3", "name", "must be text"),
     ],
 )

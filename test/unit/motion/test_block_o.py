@@ -228,7 +228,7 @@ def test_a_figure_comes_from_a_file(tmp_path: Path) -> None:
         ("corners: [[0, 0], [0, 1, 0], [1, 1]]", "corners: must all have two numbers"),
         ("corners: [[0, 0], [0, 0], [1, 1]]", r"wrong.yaml: corners\[1\]: repeats corner 0"),
         ("points: [[0, 0], [0, 0], [1, 1]]", "missing: corners"),
-        ("corners: [", "is no valid YAML"),
+        ("corners: [", "is not valid YAML"),
     ],
 )
 def test_a_file_that_is_no_figure_is_refused_with_its_place(
