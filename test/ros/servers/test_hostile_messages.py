@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Duration as DurationMessage
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointJog
 from dvrk_kinematics_interfaces.action import Move, TraceBlockO
@@ -28,11 +30,16 @@ from motion_client import SUCCEEDED, MotionClient, abs_j, make_processes
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import ListParameters, SetParameters
 from rclpy.action import ActionClient
+from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from running_process import RunningProcess
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectoryPoint
 
+from dvrk_kinematics import load_arm
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bringup import Process, recording, simulated_arms
 from dvrk_kinematics.ros.calls import call
@@ -40,6 +47,7 @@ from dvrk_kinematics.ros.recorder_types import find_message_class
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
 SPACE, ALONE = "hostile", "alone"
+FOLLOW = "bridge/PSM1/follow_joint_trajectory"
 SEED = 9
 TIMEOUT_S = 90.0
 PACE_S = 0.006
@@ -52,6 +60,9 @@ NODES = {
     "trajectory_server": SPACE,
     "recorder": SPACE,
 }
+LARGE = 2_000_000
+"""Numbers or letters of a message that is far too large."""
+
 MOST_MB = 120.0
 """How much a node may hold more after it all than before."""
 
@@ -107,6 +118,24 @@ def test_no_message_ends_a_node_or_moves_an_arm(victims: Victims, node: Node) ->
     victims.check_alive()
 
 
+def test_no_message_is_so_large_that_it_stays_in_the_memory(victims: Victims, node: Node) -> None:
+    names = [f"/{SPACE}/PSM1/measured_js", f"/{ALONE}/PSM1/servo_jp", f"/{SPACE}/bridge/PSM1/jog"]
+    kinds = [JointState, JointState, TwistStamped]
+    large = {
+        JointState: JointState(position=array("d", bytes(8 * LARGE))),
+        TwistStamped: TwistStamped(header=Header(frame_id="x" * LARGE)),
+    }
+    with victims.client.commands.silence():
+        for name, kind in zip(names, kinds, strict=True):
+            publisher = node.create_publisher(kind, name, qos.COMMAND)
+            victims.client.until(publisher.get_subscription_count, name)
+            for _ in range(scaled(3)):
+                publisher.publish(large[kind])
+                assert publisher.wait_for_all_acked(Duration(seconds=TIMEOUT_S))
+            node.executor.create_task(node.destroy_publisher, publisher)
+    victims.check_alive()
+
+
 def test_no_request_ends_a_node(victims: Victims, node: Node) -> None:
     rng = random.Random(SEED + 1)
     with victims.client.commands.silence():
@@ -153,6 +182,7 @@ def test_no_goal_ends_a_node_or_moves_an_arm_that_was_not_enabled(
     rng = random.Random(SEED + 3)
     with victims.client.commands.silence():
         _send_goals(node, rng, scaled(12))
+        _send_goals_of(node, FollowJointTrajectory, FOLLOW, [_a_nanosecond_apart()])
     victims.check_alive()
 
 
@@ -163,8 +193,10 @@ def test_an_enabled_arm_keeps_to_its_limits_whatever_it_is_asked(
     client.get_ready()
     start = f"/{SPACE}/bridge/PSM1"
     _flood(node, rng, {f"{start}/jog": TwistStamped, f"{start}/jog_joints": JointJog})
-    _decay(node)
     client.do("hold")
+    before = client.commands.mark()
+    _decay(node)
+    assert client.commands.mark() > before, "the jog did not move"
     _send_goals(node, rng, scaled(12))
     client.do("hold")
     client.commands.check()
@@ -244,35 +276,52 @@ def _decay(node: Node) -> None:
     publisher = node.create_publisher(TwistStamped, f"/{SPACE}/bridge/PSM1/jog", qos.COMMAND)
     while not publisher.get_subscription_count():
         time.sleep(0.01)
-    message, speed = TwistStamped(), 1.0
+    message = TwistStamped()
     message.header.frame_id = "tool"
-    while speed > 0.0:
+    # What was refused before must be let go of first.
+    turning = [*[0.0] * 50, *[0.3] * 50, *(0.3 * 10.0 ** (-3 * k) for k in range(108)), 0.0]
+    for speed in turning:
         message.twist.angular.x = speed
         publisher.publish(message)
         time.sleep(PACE_S)
-        speed *= 1e-3 if speed < 0.5 else 0.99
     node.executor.create_task(node.destroy_publisher, publisher)
 
 
 def _send_goals(node: Node, rng: random.Random, count: int) -> None:
     """Send goals of every action, cancel all, and wait until each has its result."""
-    start = f"/{SPACE}"
     for kind, name in (
-        (FollowJointTrajectory, "bridge/PSM1/follow_joint_trajectory"),
+        (FollowJointTrajectory, FOLLOW),
         (ParallelGripperCommand, "bridge/PSM1/gripper_cmd"),
         (Move, "trajectory/PSM1/move"),
         (TraceBlockO, "trajectory/PSM1/trace_block_o"),
     ):
-        client = ActionClient(node, kind, f"{start}/{name}")
-        assert client.wait_for_server(TIMEOUT_S)
-        for goal in extremes(kind.Goal, rng, count):
-            ended: list[Any] = []
-            _send_and_cancel(node, client, goal, ended)
-            deadline = time.monotonic() + TIMEOUT_S
-            while not ended:
-                assert time.monotonic() < deadline, f"{name}: {goal}"
-                time.sleep(0.002)
-        node.executor.create_task(client.destroy)
+        _send_goals_of(node, kind, name, extremes(kind.Goal, rng, count))
+
+
+def _send_goals_of(node: Node, kind: Any, name: str, goals: Iterable[Any]) -> None:
+    client = ActionClient(node, kind, f"/{SPACE}/{name}")
+    assert client.wait_for_server(TIMEOUT_S)
+    for goal in goals:
+        ended: list[Any] = []
+        _send_and_cancel(node, client, goal, ended)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not ended:
+            assert time.monotonic() < deadline, f"{name}: {goal}"
+            time.sleep(0.002)
+    node.executor.create_task(client.destroy)
+
+
+def _a_nanosecond_apart() -> Any:
+    """Two points whose times, as seconds, are the same number."""
+    points = [
+        JointTrajectoryPoint(positions=[q, 0.0, 0.12, 0.0, 0.0, 0.0]) for q in (0.0, 0.1, 0.0)
+    ]
+    for nanosec, point in enumerate(points):
+        point.time_from_start = DurationMessage(sec=10**9, nanosec=nanosec)
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = list(load_arm("PSM").joint_names)
+    goal.trajectory.points = points
+    return goal
 
 
 def _send_and_cancel(node: Node, client: ActionClient, goal: Any, ended: list[Any]) -> None:
