@@ -1,10 +1,11 @@
 """Plays the Block-O through the bridge to a simulated arm, beside a bare loop in the same run.
 
 *Contour* is the distance of every setpoint_cp of the arm, less what the controller's rounded joint
-offsets make of it (0.6 um RMS), from the nearest point of the exact figure, *lag* how
-much later than planned it was there; two periods and the ticks missed are allowed. A try that the guard stops, as it does when the machine has no time for 50 ms, is counted
-and begun anew; the figures are those of the last try, and what only a whole one proves is called
-unproven if that was stopped, too. *Latency* is the time from the sending of a measured_js to that
+offsets make of it (0.6 um RMS), from the nearest point of the exact figure, *lag* how much later
+than planned it was there; two periods and the ticks missed are allowed. A try that the guard
+stops, as it does when the machine has no time for 50 ms, is counted and begun anew; the figures
+are those of the last try, and what only a whole one proves is called unproven if that was stopped,
+too. *Latency* is the time from the sending of a measured_js to that
 of the joint_states with its stamp, both by the middleware's own clock.
 """
 
