@@ -1,10 +1,11 @@
 """Plays the Block-O through the bridge to a simulated arm, beside a bare loop in the same run.
 
-*Contour* is the distance of every setpoint_cp of the arm from the nearest point of the exact
-figure, *lag* how much later than planned it was there; two periods and the ticks missed are
-allowed. A try that the guard stops, as it does when the machine has no time for 50 ms, is counted
-and begun anew; the figures are those of the last try, and what only a whole one proves is called
-unproven if that was stopped, too. *Latency* is the time from the sending of a measured_js to that
+*Contour* is the distance of every setpoint_cp of the arm, less what the controller's rounded joint
+offsets make of it (0.6 um RMS), from the nearest point of the exact figure, *lag* how much later
+than planned it was there; two periods and the ticks missed are allowed. A try that the guard
+stops, as it does when the machine has no time for 50 ms, is counted and begun anew; the figures
+are those of the last try, and what only a whole one proves is called unproven if that was stopped,
+too. *Latency* is the time from the sending of a measured_js to that
 of the joint_states with its stamp, both by the middleware's own clock.
 """
 
@@ -108,7 +109,7 @@ def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: floa
     missed = ticks["bridge"].missed + ticks["simulator"].missed
     times, poses = find_motion(heard["setpoint_cp"], report["begin_ns"], plan.duration_s)
     window_s = 0.5 + PERIOD_S * missed
-    errors = plan.path.contour_errors(times, cp_to_matrices(poses)[0], window_s)
+    errors = plan.path.contour_errors(times, as_ideal_arm(cp_to_matrices(poses)[0]), window_s)
     latency_ms = find_latency(heard["measured_js"], heard["joint_states"])
     growth, span = find_growth(np.load(OUTPUT / "memory.npy"), report["window_ns"][0])
     bridge, bare = ticks["bridge"], ticks["bare"]
@@ -142,6 +143,12 @@ def find_motion(setpoints: Array, begin_ns: int, duration_s: float) -> tuple[Arr
     changes = np.flatnonzero(np.any(np.diff(setpoints[:, 2:], axis=0), axis=1))
     rows = (times > 0.0) & (times < duration_s) & (np.arange(len(times)) <= changes[-1] + 1)
     return times[rows], setpoints[rows, 2:]
+
+
+def as_ideal_arm(T: Array) -> Array:
+    """Poses of the ideal arm where the controller tells others, shape (N, 4, 4)."""
+    q = load_arm("PSM", zero="controller").inverse_batch(T).q
+    return load_arm("PSM").forward(q)
 
 
 def find_latency(measured: Array, shown: Array) -> Array:

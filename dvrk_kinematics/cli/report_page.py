@@ -85,6 +85,7 @@ def _figure_rows(arm: ArmFigures) -> list[tuple[str, str]]:
         rows += [
             ("contour error, max / RMS", _micrometres(contour.position)),
             ("contour error of orientation, max / RMS", _microradians(contour.rotation)),
+            ("contour error relative to", "the ideal arm's own forward kinematics"),
             ("lag, mean / max", f"{_ms(contour.lag_mean)} / {_ms(contour.lag_max)} ms"),
             ("states compared with the plan", str(contour.samples)),
         ]

@@ -5,7 +5,8 @@ Every command topic of the contract has a method of the simulated arm of the sam
 each topic and reads it every 0.1 ms, or later where its machine is busy: of messages that arrive
 in one burst only the newest is acted on, of those that come one after the other each is. This loop
 reads once a cycle, or later while the arms' thread stalls. So it keeps more than one, and drops by
-their arrival those that the dVRK would not have seen.
+their arrival those that the dVRK would not have seen. Servo streams, which a busy machine delivers
+in bursts, are all applied: the newest wins, and none of a relative stream is lost.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class CommandQueue:
             command = _Command(
                 readers.get(topic.name) or _READERS[kind],
                 getattr(target, topic.name.replace("/", "_")),
+                topic.name.rpartition("/")[2].startswith("servo_"),
             )
             qos = with_depth(topic.qos, _DEPTH)
             self._group.subscribe(kind, namespace + topic.name, qos, command)
@@ -88,26 +90,29 @@ class CommandQueue:
 
 
 class _Command(NamedTuple):
-    """One command: how its messages are read, and what they do."""
+    """One command: how its messages are read, what they do, and whether they come as a stream."""
 
     read: Reader
     act: Callable[..., None]
+    is_stream: bool
 
 
 def newest_of_bursts(arrived: Sequence[Arrival]) -> list[Arrival]:
     """What a reader sees that keeps one message of each topic.
 
     Args:
-        arrived: Messages, oldest first; those of a topic have the same key.
+        arrived: Messages, oldest first; their keys are commands, one for each topic.
 
     Returns:
-        Those that no other of their topic followed within a millisecond, oldest first.
+        Those of a stream, and those that no other of their topic followed within a millisecond,
+        oldest first.
     """
     followed_at: dict[int, int] = {}
     seen = []
     for arrival in reversed(arrived):
         next_ns = followed_at.get(id(arrival.key))
-        if next_ns is None or next_ns - arrival.received_ns >= _BURST_NS:
+        is_last = next_ns is None or next_ns - arrival.received_ns >= _BURST_NS
+        if is_last or arrival.key.is_stream:
             seen.append(arrival)
         followed_at[id(arrival.key)] = arrival.received_ns
     return seen[::-1]

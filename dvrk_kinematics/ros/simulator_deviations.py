@@ -23,7 +23,8 @@ PROCESS_DEVIATIONS: Final = (
         "bursts",
         "commands on one topic in a burst",
         "queue of 1, read every 0.1 ms, or later where its machine is busy",
-        "of those within 1 ms of each other only the newest is acted on",
+        "of those within 1 ms of each other only the newest is acted on; servo commands are all "
+        "applied in the order of arrival",
     ),
     Deviation(
         "tf_publishers",

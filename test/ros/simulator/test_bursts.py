@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dvrk_kinematics.ros.polled import Arrival
 from dvrk_kinematics.ros.simulator_commands import newest_of_bursts
 
 MS = 1_000_000
-WORDS, JOINTS = object(), object()
 
 
-def names(*arrived: tuple[float, object, str]) -> list[str]:
+class Command(NamedTuple):
+    """As far as bursts are concerned."""
+
+    topic: str
+    is_stream: bool = False
+
+
+WORDS, MOVES, SERVO = Command("words"), Command("moves"), Command("servo", is_stream=True)
+
+
+def names(*arrived: tuple[float, Command, str]) -> list[str]:
     """Which of some messages, at milliseconds, of a topic, are seen."""
     made = [Arrival(round(at * MS), name, topic) for at, topic, name in arrived]
     return [name for _, name, _ in newest_of_bursts(made)]
@@ -27,9 +38,13 @@ def test_words_that_come_one_after_the_other_are_all_acted_on() -> None:
 
 
 def test_bursts_are_those_of_one_topic() -> None:
-    mixed = ((0.0, WORDS, "enable"), (0.1, JOINTS, "a"), (0.2, WORDS, "home"), (0.3, JOINTS, "b"))
+    mixed = ((0.0, WORDS, "enable"), (0.1, MOVES, "a"), (0.2, WORDS, "home"), (0.3, MOVES, "b"))
     assert names(*mixed) == ["home", "b"]
-    assert names((0.0, WORDS, "enable"), (0.1, JOINTS, "a")) == ["enable", "a"]
+    assert names((0.0, WORDS, "enable"), (0.1, MOVES, "a")) == ["enable", "a"]
+
+
+def test_of_a_stream_all_are_applied() -> None:
+    assert names((0.0, SERVO, "a"), (0.1, WORDS, "home"), (0.2, SERVO, "b")) == ["a", "home", "b"]
 
 
 def test_nothing_arrived() -> None:
