@@ -54,7 +54,8 @@ class SetpointWatch:
         self._latest.append(self._sent[-1][1])
         # What a silent arm could not report yet is remembered until it speaks again.
         heard_ns = now_ns if self._arrival_ns is None else self._arrival_ns
-        while len(self._sent) > 1 and heard_ns - self._sent[0][0] > self._memory_ns:
+        # The time of a setpoint ends with the next one, however long it was the newest.
+        while len(self._sent) > 1 and heard_ns - self._sent[1][0] > self._memory_ns:
             self._sent.popleft()
 
     def held(self, now_ns: int) -> None:
@@ -123,9 +124,12 @@ class SetpointWatch:
             reported: What the arm reports (rad, m).
             now_ns: Since when the arm could have reported (monotonic).
         """
-        for place, (sent_ns, q) in enumerate(self._sent):
-            is_newest = self._rest is None and place == len(self._sent) - 1
-            if not is_newest and now_ns - sent_ns > self._memory_ns:
+        sent = list(self._sent)
+        for place, (sent_ns, q) in enumerate(sent):
+            is_newest = place == len(sent) - 1
+            replaced_ns = sent_ns if is_newest else sent[place + 1][0]
+            is_in_force = is_newest and self._rest is None
+            if not is_in_force and now_ns - replaced_ns > self._memory_ns:
                 continue
             if self._is_same(reported, q):
                 for _ in range(place):

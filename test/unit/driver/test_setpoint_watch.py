@@ -130,3 +130,17 @@ def test_what_a_silent_arm_could_not_report_is_still_ours() -> None:
         watched.send(0.01 * k)
     watched.now_ns += MEMORY_NS + MEMORY_NS // 2
     assert watched.report(0.3) is None
+
+
+def test_a_setpoint_that_was_in_force_for_long_may_still_be_reported_after_the_next() -> None:
+    """Our own loop stood still for longer than an echo may take."""
+    watched = Watched()
+    watched.begin(0.0)
+    for k in range(20):
+        watched.send(0.01 * k)
+        assert watched.report(0.01 * k) is None
+    watched.now_ns += 2 * MEMORY_NS
+    assert watched.report(0.19) is None
+    watched.send(0.2)
+    assert watched.report(0.19) is None
+    assert watched.report(0.2) is None
