@@ -39,6 +39,9 @@ _EXCESSES = {
     Quantity.ACCELERATION: Reason.GOAL_ACCELERATION_LIMIT,
 }
 
+_FARTHEST = 1e3
+"""How far (rad, m) from zero a joint can be at all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Goal:
@@ -96,11 +99,17 @@ def prepare_goal(
     tolerances = resolve(goal.tolerances, settings.tolerances)
     if isinstance(tolerances, Finding):
         return tolerances
+    # A first point at t = 0 is where the arm is; any other has to be inside the limits.
+    first = knots.position[0]
+    is_here = knots.starts_at_zero
+    start = np.clip(first, -_FARTHEST, _FARTHEST) if is_here else limits.position.clamp(first)
+    # The points by themselves come first: with numbers beyond all measure nothing can be computed.
+    found = _as_finding(find_excess(_find_extremes_of_knots(knots), limits, start))
+    if found is not None:
+        return found
     motion = _make_motion(knots, limits)
     if isinstance(motion, Finding):
         return motion
-    # A first point at t = 0 is where the arm is; any other has to be inside the limits.
-    start = knots.position[0] if knots.starts_at_zero else limits.position.clamp(knots.position[0])
     extremes = find_extremes(motion)
     found = _as_finding(find_excess(extremes, limits, start))
     if found is None and goal.is_cartesian and guard_settings.cannula is not None:
@@ -108,6 +117,16 @@ def prepare_goal(
     if found is not None:
         return found
     return PreparedGoal(goal, motion, tolerances, float(knots.times_s[-1]))
+
+
+def _find_extremes_of_knots(knots: Knots) -> Extremes:
+    q, qd = knots.position, knots.velocity
+    qdd = None if qd is None else knots.acceleration
+    speed, acceleration = (
+        np.zeros(q.shape[1]) if values is None else np.abs(values).max(axis=0)
+        for values in (qd, qdd)
+    )
+    return Extremes(q.min(axis=0), q.max(axis=0), speed, acceleration)
 
 
 def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:

@@ -48,6 +48,10 @@ class Jog:
         arm: The arm's kinematics.
         settings: How a jog may be asked to move.
         player_settings: Period of the ticks and longest gap between them.
+
+    Attributes:
+        error: What computing a jog has raised last, for the log; None if it never has. The jog
+            ends with that, and nothing else does.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Jog:
         self._max_gap_s = player_settings.max_gap_s
         self._max_step_s = 2.0 * player_settings.period_s
         self._made_up_s = made_up_s(player_settings.period_s)
+        self.error: Exception | None = None
         self._session: JogSession | None = None
         self._must_release = False
         self._heard_ns: int | None = None
@@ -121,13 +126,14 @@ class Jog:
             return None
         if self._must_release and not was_silent:
             return Finding(Reason.JOG_NOT_RELEASED)
-        refused = self._find_refusal(command)
-        if refused is not None:
-            self._must_release = refused.reason is not Reason.JOG_CHANGES
-            return refused
-        self._must_release = False
-        self._follow(command)
-        return None
+        try:
+            refused = self._find_refusal(command)
+            if refused is None:
+                self._follow(command)
+        except Exception as error:
+            refused = self._fail(error)
+        self._must_release = refused is not None and refused.reason is not Reason.JOG_CHANGES
+        return refused
 
     def refuse(self, finding: Finding, now_ns: int) -> Finding:
         """Refuse a command for a reason that lies outside the jog."""
@@ -181,7 +187,11 @@ class Jog:
         self._advanced_ns = now_ns
         self._watch(session, elapsed_s, now_ns)
         part = min(max(0.0, scale), 1.0) if session.why_stopping is None else 0.0
-        found = self._guard.send(self._advance(session.motion, part * session.wanted, elapsed_s))
+        try:
+            setpoint = self._advance(session.motion, part * session.wanted, elapsed_s)
+        except Exception as error:
+            return self._fail(error)
+        found = self._guard.send(setpoint)
         if found is not None:
             return self.stop(found)
         if session.why_stopping is None or not session.motion.is_at_rest:
@@ -200,6 +210,13 @@ class Jog:
         for _ in range(count):
             motion.step(wanted, left_s / count)
         return motion.sample
+
+    def _fail(self, error: Exception) -> Finding:
+        """End the jog: whatever it was asked for, the arm is watched on."""
+        self.error = error
+        finding = Finding(Reason.JOG_FAILED, repr(error))
+        self.stop(finding)
+        return finding
 
     def _is_silent(self, now_ns: int) -> bool:
         heard_ns = self._heard_ns
@@ -231,12 +248,12 @@ class Jog:
 
     def _begin(self, space: JogSpace) -> JogSession:
         guard = self._guard
-        self._advanced_ns = guard.now_ns
-        # Whatever moves: by hand nobody sees how deep the wrist is.
-        guard.begin(is_cartesian=True)
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
         motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s, self._made_up_s)
+        # Whatever moves: by hand nobody sees how deep the wrist is.
+        guard.begin(is_cartesian=True)
+        self._advanced_ns = guard.now_ns
         self._session = JogSession(space, walk, motion, np.zeros_like(q))
         return self._session
 

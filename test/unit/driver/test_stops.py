@@ -123,6 +123,7 @@ CAUSES: dict[Reason, Callable] = {
     Reason.SETPOINT_STEP: _offset(3, 0.03),
     Reason.SETPOINT_IN_CANNULA: _shallow,
     Reason.LOOP_FAILED: lambda rig: rig.player.stop(Finding(Reason.LOOP_FAILED)),
+    Reason.JOG_FAILED: lambda rig: rig.player.stop(Finding(Reason.JOG_FAILED)),
     Reason.LEFT_ENABLED: lambda rig: rig.arm.say(operating_state=OperatingState.PAUSED),
     Reason.FAULT: lambda rig: rig.arm.say(operating_state=OperatingState.FAULT),
     Reason.NOT_HOMED: lambda rig: rig.arm.say(is_homed=False),
