@@ -26,8 +26,8 @@ def round_corners(knots: Knots, limits: MotionLimits) -> Spline | Finding:
     """Turn straight segments into a motion that can be followed.
 
     Args:
-        knots: Positions and increasing times. If the first is at t = 0 the motion begins at rest,
-            otherwise with the velocity of the first segment.
+        knots: Positions inside the joint limits, and increasing times. If the first is at t = 0
+            the motion begins at rest, otherwise with the velocity of the first segment.
         limits: The accelerations that may be used.
 
     Returns:
@@ -36,9 +36,8 @@ def round_corners(knots: Knots, limits: MotionLimits) -> Spline | Finding:
     times, q = knots.times_s, knots.position
     if len(times) == 1:
         return Spline(times, q, np.zeros_like(q))
-    h = np.diff(times)
-    with np.errstate(over="ignore"):
-        slopes = np.diff(q, axis=0) / h[:, None]
+    h = knots.steps_s
+    slopes = np.diff(q, axis=0) / h[:, None]
     rest = np.zeros((1, q.shape[1]))
     before = np.concatenate([rest if knots.starts_at_zero else slopes[:1], slopes])
     after = np.concatenate([slopes, rest])

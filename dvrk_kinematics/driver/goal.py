@@ -39,9 +39,8 @@ _EXCESSES = {
     Quantity.ACCELERATION: Reason.GOAL_ACCELERATION_LIMIT,
 }
 
-
-_LARGEST = 1e30
-"""Numbers beyond this (rad, m, per s, per s^2) are refused before anything is computed."""
+_FARTHEST = 1e3
+"""How far (rad, m) from zero a joint can be at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +93,23 @@ def prepare_goal(
         The goal ready to be played, or why it is refused.
     """
     knots, limits = goal.knots, guard_settings.limits
-    bad = find_bad_knots(knots, limits.names, settings.max_points) or _find_beyond(knots, limits)
+    bad = find_bad_knots(knots, limits.names, settings.max_points)
     if bad is not None:
         return bad
     tolerances = resolve(goal.tolerances, settings.tolerances)
     if isinstance(tolerances, Finding):
         return tolerances
+    # A first point at t = 0 is where the arm is; any other has to be inside the limits.
+    first = knots.position[0]
+    is_here = knots.starts_at_zero
+    start = np.clip(first, -_FARTHEST, _FARTHEST) if is_here else limits.position.clamp(first)
+    # The points by themselves come first: with numbers beyond all measure nothing can be computed.
+    found = _as_finding(find_excess(_find_extremes_of_knots(knots), limits, start))
+    if found is not None:
+        return found
     motion = _make_motion(knots, limits)
     if isinstance(motion, Finding):
         return motion
-    # A first point at t = 0 is where the arm is; any other has to be inside the limits.
-    start = knots.position[0] if knots.starts_at_zero else limits.position.clamp(knots.position[0])
     extremes = find_extremes(motion)
     found = _as_finding(find_excess(extremes, limits, start))
     if found is None and goal.is_cartesian and guard_settings.cannula is not None:
@@ -114,25 +119,14 @@ def prepare_goal(
     return PreparedGoal(goal, motion, tolerances, float(knots.times_s[-1]))
 
 
-def _find_beyond(knots: Knots, limits: MotionLimits) -> Finding | None:
-    """Find a number that is far outside all limits, and would overflow where it is computed with.
-
-    What comes out of that is NaN, which tells nobody what was wrong.
-    """
-    position = np.maximum(np.abs(limits.position.lower), np.abs(limits.position.upper))
-    for quantity, values, allowed in (
-        (Quantity.POSITION, knots.position, position),
-        (Quantity.VELOCITY, knots.velocity, limits.velocity),
-        (Quantity.ACCELERATION, knots.acceleration, limits.acceleration),
-    ):
-        if values is None:
-            continue
-        beyond = np.argwhere(np.abs(values) > _LARGEST)
-        if len(beyond):
-            k, j = beyond[0].tolist()
-            value, bound = float(values[k, j]), float(allowed[j])
-            return Finding(_EXCESSES[quantity], f"point {k}", limits.names[j], value, bound)
-    return None
+def _find_extremes_of_knots(knots: Knots) -> Extremes:
+    q, qd = knots.position, knots.velocity
+    qdd = None if qd is None else knots.acceleration
+    speed, acceleration = (
+        np.zeros(q.shape[1]) if values is None else np.abs(values).max(axis=0)
+        for values in (qd, qdd)
+    )
+    return Extremes(q.min(axis=0), q.max(axis=0), speed, acceleration)
 
 
 def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:

@@ -49,6 +49,10 @@ class Jog:
         arm: The arm's kinematics.
         settings: How a jog may be asked to move.
         player_settings: Period of the ticks.
+
+    Attributes:
+        error: What computing a jog has raised last, for the log; None if it never has. The jog
+            ends with that, and nothing else does.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class Jog:
         self._arm = arm
         self._settings = settings
         self._max_step_s = 2.0 * player_settings.period_s
+        self.error: Exception | None = None
         self._session: JogSession | None = None
         self._must_release = False
         self._heard_ns: int | None = None
@@ -126,14 +131,15 @@ class Jog:
             return None
         if self._must_release and not was_silent:
             return Finding(Reason.JOG_NOT_RELEASED)
-        refused = self._find_refusal(command)
-        if refused is not None:
-            is_soon = refused.reason is Reason.JOG_CHANGES or self._guard.is_late
-            self._must_release = not is_soon
-            return refused
-        self._must_release = False
-        self._follow(command)
-        return None
+        try:
+            refused = self._find_refusal(command)
+            if refused is None:
+                self._follow(command)
+        except Exception as error:
+            refused = self._fail(error)
+        is_soon = refused is None or refused.reason is Reason.JOG_CHANGES or self._guard.is_late
+        self._must_release = not is_soon
+        return refused
 
     def refuse(self, finding: Finding, now_ns: int) -> Finding:
         """Refuse a command for a reason that lies outside the jog."""
@@ -188,7 +194,10 @@ class Jog:
         self._watch(session, now_ns)
         part = min(max(0.0, scale), 1.0) if session.why_stopping is None else 0.0
         before = session.motion.sample
-        sample = self._advance(session.motion, part * session.wanted, elapsed_s)
+        try:
+            sample = self._advance(session.motion, part * session.wanted, elapsed_s)
+        except Exception as error:
+            return self._fail(error)
         found = self._guard.send(sample)
         if found is not None:
             return self.stop(found)
@@ -210,6 +219,13 @@ class Jog:
             motion.step(np.zeros_like(wanted), min(step_s, late_s))
             late_s -= step_s
         return motion.step(wanted, min(elapsed_s, self._max_step_s))
+
+    def _fail(self, error: Exception) -> Finding:
+        """End the jog: whatever it was asked for, the arm is watched on."""
+        self.error = error
+        finding = Finding(Reason.JOG_FAILED, repr(error))
+        self.stop(finding)
+        return finding
 
     def _is_silent(self, now_ns: int) -> bool:
         heard_ns = self._heard_ns
@@ -241,12 +257,13 @@ class Jog:
 
     def _begin(self, space: JogSpace) -> JogSession:
         guard = self._guard
-        self._advanced_ns = guard.now_ns
-        # Whatever moves: by hand nobody sees how deep the wrist is.
-        guard.begin(is_cartesian=True)
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
         motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
+        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
+        # Whatever moves: by hand nobody sees how deep the wrist is.
+        guard.begin(is_cartesian=True)
+        self._advanced_ns = guard.now_ns
         self._session = JogSession(space, walk, motion, np.zeros_like(q))
         return self._session
 

@@ -83,10 +83,12 @@ def cruise_velocity(
     # Above both velocities v^2 - (a T + v0 + v1) v + a d + (v0^2 + v1^2) / 2 = 0; below, mirrored.
     sign = np.where(falling, -1.0, 1.0)
     b = a * T + sign * (v0 + v1)
-    square = b * b - 4.0 * (sign * a * d + 0.5 * (v0**2 + v1**2))
+    c = sign * a * d + 0.5 * (v0**2 + v1**2)
+    square = b * b - 4.0 * c
     root = np.sqrt(np.maximum(square, 0.0))
-    beyond = sign * 0.5 * (b - root)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # The smaller root; for long times b and the square root are nearly the same number.
+        beyond = sign * np.where(b > 0.0, 2.0 * c / (b + root), 0.5 * (b - root))
         between = np.where(spare > 0.0, (d - turn) / spare, low)
     between = np.clip(between, low, high)
     outer = rising | falling

@@ -14,6 +14,8 @@ __all__ = ["Knots", "find_bad_knots"]
 
 _REST = 1e-6
 """Speed (rad/s, m/s) below which the last point counts as at rest."""
+_TIME_SLACK = 1e-3
+"""Part of the time between two knots by which it may be off, as a difference of seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Knots:
     def times_s(self) -> Array:
         """Time from start of each knot (s), shape (K,)."""
         return self.times_ns.astype(np.float64) * 1e-9
+
+    @property
+    def steps_s(self) -> Array:
+        """Time from each knot to the next (s), shape (K - 1,); exact, however late they are."""
+        return np.diff(self.times_ns).astype(np.float64) * 1e-9
 
     @property
     def starts_at_zero(self) -> bool:
@@ -93,6 +100,14 @@ def _find_bad_times(knots: Knots) -> Finding | None:
         return Finding(
             Reason.TIMES_NOT_INCREASING,
             f"point {k + 1} is at {knots.times_ns[k + 1]} ns, point {k} at {knots.times_ns[k]} ns",
+        )
+    # A motion is played in seconds, as floating-point numbers.
+    error = np.abs(np.diff(knots.times_s) - knots.steps_s) - _TIME_SLACK * knots.steps_s
+    if (error > 0.0).any():
+        k = int(np.argmax(error > 0.0))
+        return Finding(
+            Reason.TIMES_TOO_CLOSE,
+            f"points {k} and {k + 1} are {steps[k]} ns apart, {knots.times_s[k]:.6g} s from start",
         )
     return None
 

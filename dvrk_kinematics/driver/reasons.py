@@ -48,6 +48,7 @@ class Reason(Enum):
     WRONG_SHAPE = "wrong number of values"
     NOT_FINITE_GOAL = "goal holds NaN or infinity"
     TIMES_NOT_INCREASING = "times do not increase"
+    TIMES_TOO_CLOSE = "times too close to be told apart"
     STAMP_IN_PAST = "header stamp in the past"
     BAD_TOLERANCE = "tolerance that means nothing"
     END_VELOCITY = "the last point is not at rest"
@@ -57,6 +58,7 @@ class Reason(Enum):
     GOAL_VELOCITY_LIMIT = "goal exceeds a velocity limit"
     GOAL_ACCELERATION_LIMIT = "goal exceeds an acceleration limit"
     GOAL_IN_CANNULA = "goal brings the wrist into the cannula"
+    PREPARATION_FAILED = "the goal could not be looked at"
 
     # Jogs: what refuses, slows or ends them.
     JOG_NOT_OFFERED = "such a jog is not offered"
@@ -106,6 +108,7 @@ class Reason(Enum):
     GAP = "gap in the control loop"
     LOOP_FAILED = "the control loop failed"
     JOG_TIMEOUT = "jog commands ceased"
+    JOG_FAILED = "the jog failed by an error of its own"
     LIMIT_AHEAD = "limit ahead"
     CANNULA_AHEAD = "cannula ahead"
     SINGULARITY_AHEAD = "singularity ahead"
@@ -136,6 +139,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
         Reason.SETPOINT_STEP: StopKind.FREEZE,
         Reason.SETPOINT_IN_CANNULA: StopKind.FREEZE,
         Reason.LOOP_FAILED: StopKind.FREEZE,
+        Reason.JOG_FAILED: StopKind.FREEZE,
         Reason.LEFT_ENABLED: StopKind.SILENCE,
         Reason.FAULT: StopKind.SILENCE,
         Reason.NOT_HOMED: StopKind.SILENCE,

@@ -28,7 +28,7 @@ class GuardSettings:
         jaw: Limits of the jaw, None for an arm without.
         max_age_s: Oldest that the arm's state may be (s). An older one slows a motion down to
             rest, and lets none begin.
-        patience_s: How long a motion that lateness has stopped waits before it ends (s).
+        patience_s: For how long nothing may be in time before a motion ends (s).
         ready_s: How long the arm must be ready without a break before a motion begins, or goes on
             (s). The real arm says so for a few ms before its homing motion.
         step_fraction: Part of the PID tolerance that one setpoint may step.

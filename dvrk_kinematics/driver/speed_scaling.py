@@ -2,7 +2,7 @@
 
 Lateness is what a state's age, or a gap between two ticks, is of its limit. From half of the limit
 on the speed goes down, and at the limit it is 0: the motion then rests on its path. It goes on
-when all has been in time for a while, and ends when that does not happen within the patience.
+when all has been in time for a while, and ends when nothing was in time for the patience.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class SpeedScaling:
         self._is_slowed = False
         self._full_since_ns: int | None = None
         self._in_time_since_ns: int | None = None
-        self._overdue_since_ns: int | None = None
+        self._in_time_ns = 0
+        self._is_overdue = False
         self._why: Finding | None = None
 
     @property
@@ -49,11 +50,11 @@ class SpeedScaling:
     @property
     def is_overdue(self) -> bool:
         """Whether something is later than allowed, or was a moment ago: nothing shall move."""
-        return self._overdue_since_ns is not None
+        return self._is_overdue
 
     def wait(self, now_ns: int) -> None:
         """Let a motion that begins now wait until all has been in time for a while."""
-        self._overdue_since_ns, self._in_time_since_ns = now_ns, None
+        self._is_overdue, self._in_time_ns, self._in_time_since_ns = True, now_ns, None
         self._allowed = 0.0
 
     def wait_longer(self) -> None:
@@ -77,7 +78,7 @@ class SpeedScaling:
         gap_s = 0.0 if self._ticked_ns is None else (now_ns - self._ticked_ns) * 1e-9
         self._ticked_ns = now_ns
         if not is_moving:
-            self._forget()
+            self._forget(now_ns)
             return None
         latest = max(
             (age_s / self._settings.max_age_s, age_s, Reason.STALE_STATE),
@@ -88,24 +89,25 @@ class SpeedScaling:
         self._count(now_ns)
         return self._find_impatience(now_ns)
 
-    def _forget(self) -> None:
-        self._allowed, self._is_slowed, self._why = 1.0, False, None
-        self._full_since_ns = self._in_time_since_ns = self._overdue_since_ns = None
+    def _forget(self, now_ns: int) -> None:
+        self._allowed, self._is_slowed, self._is_overdue, self._why = 1.0, False, False, None
+        self._full_since_ns = self._in_time_since_ns = None
+        self._in_time_ns = now_ns
 
     def _judge(
         self, lateness: float, late_s: float, reason: Reason, is_ready: bool, now_ns: int
     ) -> None:
         if lateness > 1.0:
-            self._in_time_since_ns = None
-            if self._overdue_since_ns is None:
-                self._overdue_since_ns = now_ns - round(min(late_s, 1e6) * 1e9)
+            self._is_overdue, self._in_time_since_ns = True, None
             what = "s between ticks" if reason is Reason.GAP else "s since the arm's last news"
             limit = self._max_gap_s if reason is Reason.GAP else self._settings.max_age_s
             self._why = Finding(reason, what, value=late_s, limit=limit)
-        elif self._in_time_since_ns is None:
-            self._in_time_since_ns = now_ns
+        else:
+            self._in_time_ns = now_ns
+            if self._in_time_since_ns is None:
+                self._in_time_since_ns = now_ns
         if is_ready and self._has_lasted(self._in_time_since_ns, now_ns):
-            self._overdue_since_ns = None
+            self._is_overdue = False
         allowed = min(max((1.0 - lateness) / (1.0 - _SLOW_FROM), 0.0), 1.0)
         self._allowed = 0.0 if self.is_overdue else allowed
 
@@ -124,7 +126,6 @@ class SpeedScaling:
             self._is_slowed = False
 
     def _find_impatience(self, now_ns: int) -> Finding | None:
-        since_ns = self._overdue_since_ns
-        if since_ns is None or (now_ns - since_ns) * 1e-9 <= self._settings.patience_s:
-            return None
-        return self._why or Finding(Reason.STALE_STATE, "in time, but not for long enough")
+        """Why it is over; a machine that is in time now and then is waited for."""
+        late_s = (now_ns - self._in_time_ns) * 1e-9
+        return self._why if self._is_overdue and late_s > self._settings.patience_s else None

@@ -141,7 +141,8 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
         (Quantity.VELOCITY, found.speed, limits.velocity),
         (Quantity.ACCELERATION, found.acceleration, limits.acceleration),
     ):
-        j = int(np.argmax(values / allowed))
+        with np.errstate(over="ignore"):
+            j = int(np.argmax(values / allowed))
         # Written so that NaN, from numbers too large to compute with, is refused too.
         if not values[j] <= allowed[j] * (1.0 + RELATIVE_SLACK):
             return Excess(quantity, limits.names[j], float(values[j]), float(allowed[j]))

@@ -139,7 +139,7 @@ class ArmBridge:
 
     def _watch(self) -> None:
         """Fail with the loop: a bridge that does not watch its arm would help nobody."""
-        failed, self._failed = self._failed, self.loop.error or self.drive.error
+        failed, self._failed = self._failed, self.loop.error
         # One look later, so that clients hear before what became of their goals.
         if failed is not None:
             raise failed

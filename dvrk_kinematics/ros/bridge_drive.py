@@ -19,6 +19,7 @@ from dvrk_kinematics.driver import (
 )
 from dvrk_kinematics.driver.jaw import JawPlayer, JawSettings
 from dvrk_kinematics.driver.jog import Jog
+from dvrk_kinematics.driver.jog_command import JogCommand
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.ros.bridge_commands import StateCommands
 from dvrk_kinematics.ros.bridge_gripper import GripperAction
@@ -35,6 +36,7 @@ from dvrk_kinematics.ros.bridge_port import CrtkPort
 from dvrk_kinematics.ros.bridge_scripts import SILENT_S
 from dvrk_kinematics.ros.bridge_speed import SpeedTopics
 from dvrk_kinematics.ros.bridge_trajectory import TrajectoryAction
+from dvrk_kinematics.ros.log_failure import log_failure
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
 __all__ = ["ArmDrive"]
@@ -139,6 +141,7 @@ class ArmDrive:
         self._feedback: tuple[Feedback, int] | None = None
         self._fed_back_ns = 0
         self._told_stop: Finding | None = None
+        self._told_error: Exception | None = None
         create_steady_timer(node, _FEEDBACK_EVERY_S, self._feed_back)
 
     @property
@@ -187,11 +190,6 @@ class ArmDrive:
         self._action.drop_arriving()
         if self._gripper is not None:
             self._gripper.drop_arriving()
-
-    @property
-    def error(self) -> BaseException | None:
-        """What ended a thread of ours, if anything has."""
-        return self._action.error
 
     def _watch_silence(self) -> None:
         """After a silence, have it asked again who the arm is, before anything is sent to it."""
@@ -270,7 +268,13 @@ class ArmDrive:
         return self._read_wall_ns() - (time.monotonic_ns() - self.guard.now_ns)
 
     def _take_jog(self, refused: Finding | None, now_ns: int) -> None:
-        command = self._topics.take()
+        command: JogCommand | Finding | None
+        try:
+            command = self._topics.take()
+        except Exception as error:
+            # Whatever a message holds, only that message is lost.
+            log_failure(self._logger, "jog", error)
+            command = Finding(Reason.JOG_FAILED, repr(error))
         if command is None:
             return
         found: Finding | None
@@ -292,6 +296,10 @@ class ArmDrive:
         """Tell clients and log what has ended; in the loop's thread."""
         for result in self.player.take_results():
             self._action.finish(result)
+        error = self.jog.error
+        if error is not None and error is not self._told_error:
+            self._told_error = error
+            log_failure(self._logger, "jog", error)
         stop = self.player.last_stop
         if stop is not self._told_stop:
             self._told_stop = stop

@@ -17,6 +17,7 @@ from dvrk_kinematics.driver.result import make_result
 from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import make_joint_state
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.log_failure import log_failure
 from dvrk_kinematics.ros.stamps import write_stamp
 
 __all__ = ["GripperAction"]
@@ -62,12 +63,12 @@ class GripperAction:
         findings = []
         while self._incoming:
             goal_id, request, number = self._incoming.popleft()
-            position = self._read(request.command)
-            found = position if isinstance(position, Finding) else refused
-            if found is None and self._arrivals.is_dropped(number):
-                found = Finding(Reason.HOLD_REQUESTED, "before it began")
-            if found is None and not isinstance(position, Finding):
-                found = self._player.accept(goal_id, position)
+            try:
+                found = self._begin(goal_id, request, number, refused)
+            except Exception as error:
+                # Whatever a goal holds, only that goal ends.
+                log_failure(self._node.get_logger(), "gripper_cmd", error)
+                found = Finding(Reason.PREPARATION_FAILED, repr(error))
             if found is not None:
                 findings.append(found)
                 self._end(JawResult(goal_id, found, JawReading(None, None, None)))
@@ -88,6 +89,17 @@ class GripperAction:
         if feedback is not None:
             message = ParallelGripperCommand.Feedback(state=self._state(feedback.reading))
             self._server.feed_back(bytes(feedback.goal_id), message)  # type: ignore[call-overload]
+
+    def _begin(
+        self, goal_id: bytes, request: Any, number: int, refused: Finding | None
+    ) -> Finding | None:
+        """Start a goal; gives why it is refused, None if it is not."""
+        position = self._read(request.command)
+        if isinstance(position, Finding):
+            return position
+        if refused is None and self._arrivals.is_dropped(number):
+            refused = Finding(Reason.HOLD_REQUESTED, "before it began")
+        return refused or self._player.accept(goal_id, position)
 
     def _read(self, command: Any) -> float | Finding:
         if list(command.name) not in ([], [self._joint]):

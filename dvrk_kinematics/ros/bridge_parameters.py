@@ -132,7 +132,7 @@ class BridgeSettings:
     )
     patience: float = parameter(
         2.0,
-        "how long a motion that was late, and so came to rest, waits before it ends",
+        "how long nothing may be in time before a motion that came to rest for it ends",
         unit="s",
         minimum=0.0,
         maximum=3600.0,

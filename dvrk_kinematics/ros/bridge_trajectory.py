@@ -35,6 +35,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import to_flat, trajectory_to_knots
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.log_failure import log_failure
 from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
 
 __all__ = ["TrajectoryAction", "read_goal"]
@@ -64,8 +65,6 @@ class TrajectoryAction:
         self._prepare = prepare
         self._max_points = max_points
         self._arrivals = Arrivals()
-        self.error: BaseException | None = None
-        """What ended the thread that looks at goals, if anything has."""
         self._incoming: queue.SimpleQueue[tuple[bytes, Any, int] | None] = queue.SimpleQueue()
         self._ready: deque[tuple[bytes, PreparedGoal | Finding, int]] = deque()
         self._server = DeferredActionServer(
@@ -131,13 +130,16 @@ class TrajectoryAction:
         self._thread.join()
 
     def _work(self) -> None:
-        try:
-            while (taken := self._incoming.get()) is not None:
-                goal_id, request, number = taken
-                self._ready.append((goal_id, self._look_at(goal_id, request), number))
-        except BaseException as error:
-            # The bridge fails with it: goals that nobody looks at would never be answered.
-            self.error = error
+        while (taken := self._incoming.get()) is not None:
+            goal_id, request, number = taken
+            prepared: PreparedGoal | Finding
+            try:
+                prepared = self._look_at(goal_id, request)
+            except Exception as error:
+                # Whatever a goal holds, only that goal ends.
+                log_failure(self._node.get_logger(), "follow_joint_trajectory", error)
+                prepared = Finding(Reason.PREPARATION_FAILED, repr(error))
+            self._ready.append((goal_id, prepared, number))
 
     def _look_at(self, goal_id: bytes, request: Any) -> PreparedGoal | Finding:
         count = len(request.trajectory.points)

@@ -20,6 +20,8 @@ from dvrk_kinematics.driver import (
     StopKind,
 )
 from dvrk_kinematics.driver.jog_command import SMALLEST_SPEED
+from dvrk_kinematics.driver.jog_motion import JogMotion
+from dvrk_kinematics.driver.jog_tip import TipWalk
 from dvrk_kinematics.errors import InvalidInput
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
@@ -420,3 +422,24 @@ def test_the_tip_stays_on_its_line_at_any_scale(make_rig) -> None:
     moved, along = T[:, :3, 3] - T[0, :3, 3], velocity[:3] / np.linalg.norm(velocity[:3])
     assert np.linalg.norm(moved - np.outer(moved @ along, along), axis=1).max() < 1e-9
     assert moved[-1] @ along > 0.01
+
+
+@pytest.mark.parametrize("where", ["step", "understand"])
+def test_a_jog_that_fails_freezes_the_arm_and_ends_nothing_else(
+    make_rig, monkeypatch, where
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("no luck")
+
+    rig = _moving(make_rig)
+    kind = JogMotion if where == "step" else TipWalk
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, where, fail)
+        _command(rig)
+        rig.tick()
+    assert rig.player.is_idle and rig.arm.order[-2:] == ["servo_jp", "hold"]
+    assert isinstance(rig.jog.error, ZeroDivisionError)
+    assert _command(rig).reason is Reason.JOG_NOT_RELEASED
+    rig.ticks(60)
+    assert set(_stream(rig, 10)) == {None}
+    assert rig.jog.is_active

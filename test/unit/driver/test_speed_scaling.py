@@ -126,9 +126,9 @@ def test_nothing_is_sent_to_a_silent_arm_once_the_motion_rests(rig) -> None:
 def test_patience_ends_a_goal_as_a_stale_state_does(rig) -> None:
     _begin(rig)
     rig.arm.is_reporting = False
-    rig.ticks(395)
+    rig.ticks(400)
     assert not rig.results
-    rig.ticks(10)
+    rig.ticks(20)
     (result,) = rig.results
     assert result.finding.reason is Reason.STALE_STATE and result.finding.limit == 0.05
     assert rig.arm.order[-2:] == ["servo_jp", "hold"]
@@ -198,6 +198,18 @@ def test_a_loop_that_stood_still_for_longer_than_the_patience_ends_the_goal(rig)
     rig.run(at_most=200)
     assert rig.results[0].finding.reason is Reason.GAP
     rig.check_commands()
+
+
+def test_a_machine_that_is_in_time_now_and_then_is_waited_for(rig) -> None:
+    path = _begin(rig)
+    for _ in range(200):
+        rig.tick(dt_ns=60_000_000)
+        rig.ticks(4)
+    assert not rig.results and rig.player.speed == 0.0
+    rig.run()
+    (result,) = rig.results
+    assert result.finding.reason is Reason.REACHED and result.slow_downs == 1
+    _check_path(rig, path)
 
 
 def test_a_cancel_while_the_arm_is_silent_comes_to_rest_and_is_answered(rig) -> None:

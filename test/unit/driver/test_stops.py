@@ -125,6 +125,7 @@ CAUSES: dict[Reason, Callable] = {
     Reason.SETPOINT_STEP: _offset(3, 0.03),
     Reason.SETPOINT_IN_CANNULA: _shallow,
     Reason.LOOP_FAILED: lambda rig: rig.player.stop(Finding(Reason.LOOP_FAILED)),
+    Reason.JOG_FAILED: lambda rig: rig.player.stop(Finding(Reason.JOG_FAILED)),
     Reason.LEFT_ENABLED: lambda rig: rig.arm.say(operating_state=OperatingState.PAUSED),
     Reason.FAULT: lambda rig: rig.arm.say(operating_state=OperatingState.FAULT),
     Reason.NOT_HOMED: lambda rig: rig.arm.say(is_homed=False),
@@ -289,10 +290,10 @@ def test_freeze_and_silence_need_a_new_time_of_readiness(rig) -> None:
 
 
 def test_the_documented_table_is_the_table_of_the_code() -> None:
-    rows = {}
+    rows, kinds = {}, {kind.value for kind in StopKind}
     for line in SAFETY.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| `") and len(cells) == 3:
+        if line.startswith("| `") and len(cells) == 3 and cells[1] in kinds:
             rows[cells[0].strip("`")] = cells[1]
     assert rows == {reason.name: kind.value for reason, kind in STOPS.items()}
 
