@@ -51,9 +51,9 @@ class LatePublisher:
         self._between_ns = 1e9 / gaps_per_s
         self._longest_s = longest_s
         self._gaps = (*_GAPS_S, max(longest_s, _GAPS_S[-1]))
-        self._kind = Lateness.HELD
-        self._has_begun = False
-        self._from = self.until_ns = 0
+        self._kind = Lateness.SENT
+        self._sent_ns: int | None = None
+        self._from = self._gap_ns = self.until_ns = 0
 
     def at(self, now_ns: int) -> Lateness:
         """What becomes of a message that is made now.
@@ -61,17 +61,22 @@ class LatePublisher:
         Args:
             now_ns: A monotonic time (ns); that of the last call or later.
         """
-        if not self._has_begun:
-            self._has_begun = True
+        if self._sent_ns is None:
+            self._sent_ns = now_ns
             self._plan(now_ns)
-        while now_ns >= self.until_ns:
-            self._plan(self.until_ns)
-        return self._kind if now_ns >= self._from else Lateness.SENT
+        if self._kind is Lateness.SENT and now_ns >= self._from:
+            # A gap counts from the last message before it.
+            self._kind = Lateness.PAUSED if self._random.random() < _PAUSES else Lateness.HELD
+            self.until_ns = self._sent_ns + self._gap_ns
+        if self._kind is not Lateness.SENT and now_ns >= self.until_ns:
+            self._plan(now_ns)
+        if self._kind is Lateness.SENT:
+            self._sent_ns = now_ns
+        return self._kind
 
     def _plan(self, after_ns: int) -> None:
-        random = self._random
-        runs_ns = _RUNS_NS + random.exponential(self._between_ns - _RUNS_NS)
+        self._kind = Lateness.SENT
+        runs_ns = _RUNS_NS + self._random.exponential(self._between_ns - _RUNS_NS)
         self._from = after_ns + round(runs_ns)
-        gap = min(float(np.interp(random.random(), _SHARES, self._gaps)), self._longest_s)
-        self.until_ns = self._from + round(1e9 * gap)
-        self._kind = Lateness.PAUSED if random.random() < _PAUSES else Lateness.HELD
+        gap = float(np.interp(self._random.random(), _SHARES, self._gaps))
+        self._gap_ns = round(1e9 * min(gap, self._longest_s))

@@ -93,14 +93,18 @@ def arrivals(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """When messages of a late publisher arrive, and when they were made; and how many never do."""
     late = LatePublisher(np.random.default_rng(seed), gaps_per_s, longest_s)
-    arrived, made, lost = [], [], 0
+    arrived, made, waiting, lost = [], [], 0, 0
     for now in range(0, MINUTE_NS, PERIOD_NS):
         lateness = late.at(now)
         lost += lateness is Lateness.PAUSED
         if lateness is not Lateness.PAUSED:
             made.append(now)
-            arrived.append(late.until_ns if lateness is Lateness.HELD else now)
-    return np.array(arrived), np.array(made), lost
+            waiting += 1
+        if lateness is Lateness.SENT:
+            # Those that were held go out first, at the same time.
+            arrived += [now] * waiting
+            waiting = 0
+    return np.array(arrived), np.array(made[: len(arrived)]), lost
 
 
 def test_a_late_publisher_has_the_gaps_that_were_recorded(
