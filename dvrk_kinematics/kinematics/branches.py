@@ -17,6 +17,7 @@ from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import Selector
@@ -138,6 +139,7 @@ class BranchSolver(ABC):
         near = np.broadcast_to(self._seed(None) if seed is None else seed, result.q.shape)
         usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
         for start in range(0, len(usable), _CHUNK):
+            check_in()
             rows = usable[start : start + _CHUNK]
             self._solve_rows(T[rows], near[rows], keep, result, rows)
         return result
@@ -171,6 +173,7 @@ class BranchSolver(ABC):
         status = np.where(missed, IkStatus.UNREACHABLE, status).astype(np.uint8)
         if keep is not None:
             for i in np.flatnonzero(status):
+                check_in()
                 one = keep(T[i], seed[i])
                 q[i], status[i] = one.q, one.status
                 position_error[i], rotation_error[i] = one.position_error, one.rotation_error
