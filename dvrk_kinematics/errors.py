@@ -315,7 +315,7 @@ class PlanningCancelled(DvrkError):
     """
 
     def __init__(self, reason: str, fraction: float) -> None:
-        super().__init__(f"{reason} while it was planned ({100.0 * fraction:.0f} % done)")
+        super().__init__(f"{reason} while it was planned")
         self.reason = reason
         self.fraction = fraction
 

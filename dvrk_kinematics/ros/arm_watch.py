@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rclpy.node import Node
@@ -40,9 +40,13 @@ class ArmWatch:
         self._reader = RawReader(JointState, ["position", "velocity", "effort"])
         self._stamps_ns: list[int] = []
         self._rows: list[Array] = []
+        self._rest: int | None = None
 
-    def read_setpoint(self) -> Array:
+    def read_setpoint(self, check: Callable[[], None] = lambda: None) -> Array:
         """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
+
+        Args:
+            check: Called again and again meanwhile; raises to end the waiting.
 
         Raises:
             CallFailed: Nothing valid arrives.
@@ -54,6 +58,7 @@ class ArmWatch:
         while time.monotonic() < deadline:
             data = self._setpoint.take_newest()
             if data is None:
+                check()
                 time.sleep(_POLL_S)
                 continue
             message = self._reader.read(data)
@@ -70,15 +75,25 @@ class ArmWatch:
         self._measured.take_newest()
         self._stamps_ns.clear()
         self._rows.clear()
+        self._rest = None
 
-    def poll(self) -> tuple[int, Array] | None:
-        """Take in new states; gives the newest, with its stamp (ns), or None before the first."""
+    def poll(self, keep: bool = True) -> tuple[int, Array] | None:
+        """Take in new states; gives the newest, with its stamp (ns), or None before the first.
+
+        Args:
+            keep: Whether to keep them all. While this is not so only the newest is kept: an arm
+                may rest for hours.
+        """
+        first = len(self._rows) if self._rest is None else self._rest
         while (data := self._measured.take()) is not None:
             message = self._reader.read(data)
             position = message["position"]
             if len(position) == len(self._joints) and message.stamp_ns != 0:
                 self._stamps_ns.append(message.stamp_ns)
                 self._rows.append(position)
+        self._rest = None if keep else first
+        if not keep:
+            del self._stamps_ns[first:-1], self._rows[first:-1]
         return (self._stamps_ns[-1], self._rows[-1]) if self._rows else None
 
     def history(self) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.result import GoalStatus
+from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.reply_gate import ReplyGate
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
@@ -66,6 +67,7 @@ class DeferredActionServer(ActionServer):
             handle_accepted_callback=self._begin,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             result_timeout=_RESULT_TIMEOUT_S,
+            status_pub_qos_profile=qos.ACTION_STATUS,
         )
 
     def find_cancelled(self) -> list[bytes]:
