@@ -25,6 +25,8 @@ __all__ = [
     "OutputError",
     "PlanReason",
     "PlanRefused",
+    "PlanningCancelled",
+    "PlanningTimeout",
     "ReplayRefused",
     "UnknownName",
     "shorten",
@@ -329,6 +331,37 @@ class PlanRefused(DvrkError):
         elif self.joint:
             text += f", {self.joint}"
         return f"{text} ({self.detail})" if self.detail else text
+
+
+class PlanningCancelled(DvrkError):
+    """Planning that was ended before there was a plan; nothing moves.
+
+    Attributes:
+        reason: Why, as whoever ended it says.
+        fraction: The part of the planning that was done, from 0 to 1.
+    """
+
+    def __init__(self, reason: str, fraction: float) -> None:
+        super().__init__(f"{reason} while it was planned")
+        self.reason = reason
+        self.fraction = fraction
+
+
+class PlanningTimeout(DvrkError):
+    """Planning that took longer than it may; nothing moves.
+
+    Attributes:
+        allowed_s: How long it may take (s).
+        fraction: The part of the planning that was done by then, from 0 to 1.
+    """
+
+    def __init__(self, allowed_s: float, fraction: float) -> None:
+        super().__init__(
+            f"was not planned within {allowed_s:g} s ({100.0 * fraction:.0f} % done); ask for "
+            "fewer or shorter moves or fewer corners, or allow more time"
+        )
+        self.allowed_s = allowed_s
+        self.fraction = fraction
 
 
 class ReplayRefused(DvrkError):

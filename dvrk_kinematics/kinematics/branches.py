@@ -18,6 +18,7 @@ from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.ecm_batch import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
@@ -143,6 +144,7 @@ class BranchSolver(ABC):
         near = np.broadcast_to(self._seed(None) if seed is None else seed, result.q.shape)
         usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
         for start in range(0, len(usable), _CHUNK):
+            check_in()
             rows = usable[start : start + _CHUNK]
             self._solve_rows(T[rows], near[rows], keep, result, rows)
         return result
@@ -176,6 +178,7 @@ class BranchSolver(ABC):
         status = np.where(missed, IkStatus.UNREACHABLE, status).astype(np.uint8)
         if keep is not None:
             for i in np.flatnonzero(status):
+                check_in()
                 one = keep(T[i], seed[i])
                 q[i], status[i] = one.q, one.status
                 position_error[i], rotation_error[i] = one.position_error, one.rotation_error

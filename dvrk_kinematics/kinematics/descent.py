@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import geometric_jacobian
 
 __all__ = ["Descent", "descend"]
@@ -95,6 +96,7 @@ def descend(
     steps = np.where(chain.revolute, _STEP, _STEP * scale)
     rows = np.arange(len(q))
     for _ in range(_ITERATIONS):
+        check_in()
         rows = rows[(state.cost[rows] > _ARRIVED**2) & (damping[rows] < _STALLED)]
         if len(rows) == 0:
             break

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.selection import TIE, Selector, opposite_batch
@@ -73,6 +74,7 @@ class EcmBatch:
         near = np.broadcast_to(rest, (len(T), 4))
         usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
         for start in range(0, len(usable), CHUNK):
+            check_in()
             rows = usable[start : start + CHUNK]
             self._solve_rows(T[rows], near[rows], policy, result, rows)
         return result
@@ -94,6 +96,7 @@ class EcmBatch:
         else:
             status[error > ORIENTATION_TOLERANCE] = IkStatus.UNREACHABLE
         for i in np.flatnonzero(hard):
+            check_in()
             one = self._solve_one(T[i].tolist(), seed[i].tolist(), policy)
             q[i], error[i], status[i] = one.q, one.rotation_error, one.status
         mask[hard] = self._limits.mask_batch(q[hard])

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.position_search import WristSearch
 from dvrk_kinematics.kinematics.position_state import WristProblem
@@ -160,6 +161,7 @@ class PositionFirst:
 
     def _starts(self, T: FloatArray, seed: FloatArray) -> FloatArray:
         """Give the branches of one pose and the seed, with the wrist set into its box."""
+        check_in()
         R, p = frame6_from_tip(times_rows(T.tolist(), self._geometry.to_standard))
         near = seed.tolist()
         found = all_branches(R, p, (self._geometry.a, self._geometry.b), near)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.position_state import SearchState, WristProblem
 
 __all__ = ["WristSearch"]
@@ -88,6 +89,7 @@ class WristSearch:
         settled = settled.copy()
         damping = np.full(len(settled), 1e-3)
         for count in range(steps):
+            check_in()
             moving = np.flatnonzero(~settled)
             if not len(moving):
                 break

@@ -13,6 +13,7 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.psm_branches import GUARD_M, NEAR_AXIS
 from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry, Rows
@@ -69,6 +70,7 @@ class PsmBatch:
         result = BatchIkResult.empty(count, 6)
         near = np.array(self._selector.rest) if seed is None else seed
         for start in range(0, count, CHUNK):
+            check_in()
             rows = slice(start, min(start + CHUNK, count))
             part_seed = near[rows] if near.ndim == 2 else near
             if good is not None and not good[rows].all():
@@ -173,6 +175,7 @@ class PsmBatch:
         worst = self._limits.excess(best).max(axis=1)
         open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 10.0 * ROUNDING)
         for i in np.flatnonzero(open_joint):
+            check_in()
             one_seed = seed[i] if seed.ndim == 2 else seed
             best[i] = self._solve_one(T[i].tolist(), one_seed.tolist()).q
         return best

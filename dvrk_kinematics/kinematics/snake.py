@@ -18,6 +18,7 @@ from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.branches import POSITION_TOLERANCE
 from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
@@ -182,6 +183,7 @@ class SnakeSolver:
         rest = np.array(self._selector.rest) if seed is None else seed
         near = np.broadcast_to(rest, (len(T), count))
         for i in range(len(T)) if good is None else np.flatnonzero(good):
+            check_in()
             one = self.solve_floats(T[i].tolist(), near[i].tolist())
             result.q[i], result.status[i] = one.q, one.status
             result.position_error[i] = one.position_error

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import cross
 from dvrk_kinematics.motion.paths import Line, Path
 
@@ -71,6 +73,7 @@ class Blend:
         return self._integrate(slice(3, 6))
 
     def _integrate(self, part: slice) -> float:
+        check_in()
         rates = np.linalg.norm(self.twist(0.5 * (_NODES + 1.0))[:, part], axis=1)
         return 0.5 * float(_WEIGHTS @ rates)
 
@@ -145,6 +148,7 @@ class BlendedLines:
         pieces: list[Line | Blend] = []
         ways: list[float] = []
         for k, line in enumerate(lines):
+            check_in()
             u = np.array([at_begin[k], line.length - at_end[k]]) / line.length
             begin, end = line.pose(u)
             if line.length - at_begin[k] - at_end[k] > _ROUNDING:
@@ -162,12 +166,12 @@ class BlendedLines:
         """Length with twice the radius for each blend (m): what the fraction is a fraction of."""
         return self._nominal
 
-    @property
+    @cached_property
     def length(self) -> float:
         """How far the tip travels (m)."""
         return sum(piece.length for piece in self.pieces)
 
-    @property
+    @cached_property
     def angle(self) -> float:
         """By how much it turns on its way (rad)."""
         return sum(piece.angle for piece in self.pieces)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
 from dvrk_kinematics.motion.spline import Spline
@@ -76,6 +77,7 @@ def find_extremes(spline: Spline) -> Extremes:
     speed = np.abs(spline.velocity).max(axis=0)
     acceleration = np.zeros_like(speed)
     for first in range(0, len(spline.times) - 1, _CHUNK):
+        check_in()
         last = min(first + _CHUNK, len(spline.times) - 1)
         h = np.diff(spline.times[first : last + 1])[:, None]
         with np.errstate(over="ignore", invalid="ignore"):

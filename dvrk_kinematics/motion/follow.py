@@ -26,6 +26,7 @@ from dvrk_kinematics.motion.follow_steps import (
 from dvrk_kinematics.motion.given_up import GivenUpPath
 from dvrk_kinematics.motion.knots import SAMPLE_S
 from dvrk_kinematics.motion.motion_limits import make_allowed
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import TipSegment
 
 __all__ = ["Followed", "Loss", "PathFollower"]
@@ -55,13 +56,20 @@ class PathFollower:
         self._steps = StepFollower(arm, make_allowed(limits, limits.lower), policy)
         self._given_up: tuple[TipSegment, GivenUpPath] | None = None
 
-    def follow(self, segment: TipSegment, t: Array, q_begin: Array) -> Followed | Loss:
+    def follow(
+        self,
+        segment: TipSegment,
+        t: Array,
+        q_begin: Array,
+        progress: PlanningProgress = UNWATCHED,
+    ) -> Followed | Loss:
         """Solve the path at some times.
 
         Args:
             segment: The path in time.
             t: Increasing times (s), shape (N,).
             q_begin: Where the joints are before the first of them (rad, m), shape (n,).
+            progress: Who hears how far it is, and may end it.
 
         Returns:
             The joint positions, or where the path is lost first.
@@ -69,11 +77,12 @@ class PathFollower:
         self._steps.allowed = make_allowed(self._limits, q_begin)
         if self._given_up is not None and self._given_up[0] is segment:
             return self._smooth(self._given_up[1], t)
-        found = self._follow(segment, t, q_begin)
+        first, second = progress.part(0.0, 0.5), progress.part(0.5, 1.0)
+        found = self._follow(segment, t, q_begin, first)
         if isinstance(found, Loss) or not found.given_up.any():
             return found
         even = np.linspace(0.0, segment.duration_s, int(segment.duration_s / SAMPLE_S) + 9)
-        found = self._follow(segment, even, q_begin)
+        found = self._follow(segment, even, q_begin, second)
         if isinstance(found, Loss):
             return found
         path = GivenUpPath(self._arm, segment, even, found.q, found.given_up, q_begin)
@@ -84,14 +93,17 @@ class PathFollower:
     def _smooth(self, path: GivenUpPath, t: Array) -> Followed:
         return Followed(path.q(t), path.is_given_up(t))
 
-    def _follow(self, segment: TipSegment, t: Array, q_begin: Array) -> Followed | Loss:
+    def _follow(
+        self, segment: TipSegment, t: Array, q_begin: Array, progress: PlanningProgress
+    ) -> Followed | Loss:
         before, parts = q_begin, []
         try:
             # Batch by batch: a path that is lost early is not solved to its end.
             for first in range(0, len(t), _BATCH):
                 times = t[first : first + _BATCH]
                 since = float(t[max(first - 1, 0)])
-                parts += self._follow_batch(segment, times, since, before)
+                part = progress.part(first / len(t), (first + len(times)) / len(t))
+                parts += self._follow_batch(segment, times, since, before, part)
                 before = parts[-1].q[-1]
         except LostPath as lost:
             return lost.loss
@@ -101,13 +113,19 @@ class PathFollower:
         )
 
     def _follow_batch(
-        self, segment: TipSegment, t: Array, since: float, before: Array
+        self,
+        segment: TipSegment,
+        t: Array,
+        since: float,
+        before: Array,
+        progress: PlanningProgress,
     ) -> list[Followed]:
         T = segment.pose(t)
         batch = self._arm.inverse_batch(T, seed=before)
         samples = Samples(t, T, batch.q, np.isin(batch.status, SOLVED))
         row, block, parts = 0, len(t), []
         while row < len(t):
+            progress.step(row, len(t))
             part = self._take_over(samples.rows(row, row + block), before)
             block *= 2
             if not len(part.q):

@@ -12,6 +12,7 @@ from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.angles import nearest_turn
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.models.schema import JointKind
@@ -36,6 +37,8 @@ _JUMP_M = 0.01
 """A longer step between two samples is looked at more closely."""
 _ROOM = 5e-4
 """How far from its limits a joint stays where orientation is given up (rad, m)."""
+_FEW = (4, 12, 48)
+"""How many samples are solved at a time where orientation is given up and some were lost."""
 _HALVINGS = 8
 """How often a step is halved before it counts as a jump: 5 ms become 20 us."""
 
@@ -132,6 +135,7 @@ class StepFollower:
             # An arm that does not know the policy says so at once, not somewhere on a path.
             middle = self._stricter.limits.clamp(np.zeros(len(self._names)))
             self._stricter.inverse_near(arm.forward(middle)[None], middle)
+        self._is_hard = False
         self.turns = np.array([j.kind is JointKind.REVOLUTE for j in arm.model.joints])
         self.jump = np.where(self.turns, _JUMP_RAD, _JUMP_M)
 
@@ -164,6 +168,7 @@ class StepFollower:
         self, segment: TipSegment, span: tuple[float, float], before: Array, halvings: int
     ) -> Array:
         """Solve one sample from the one before it; halve a step that is too long."""
+        check_in()
         since, until = span
         q = self._solve(segment.pose(np.array([until]))[0], before, until)
         if self._is_near(q, before):
@@ -191,8 +196,37 @@ class StepFollower:
         return q
 
     def _give_up(self, samples: Samples, before: Array) -> Followed:
-        """Go on with the orientation as near as the limits allow, exactly where they do."""
-        near = self._stricter.inverse_near(samples.T, before)
+        """Go on with the orientation as near as the limits allow, exactly where they do.
+
+        Searches near a jump take long, and what lies beyond it is not needed: once samples were
+        lost, the next ones are solved few at a time, until one is lost again.
+        """
+        parts: list[Followed] = []
+        last, first = before, 0
+        for size in _FEW if self._is_hard else (len(samples.t),):
+            some = samples.rows(first, first + size)
+            if not len(some.t):
+                break
+            part = self._give_up_some(some, before, last, is_first=not parts)
+            parts.append(part)
+            self._is_hard = len(part.q) < len(some.t)
+            if self._is_hard:
+                break
+            last, first = part.q[-1], first + size
+        return Followed(
+            np.concatenate([part.q for part in parts]),
+            np.concatenate([part.given_up for part in parts]),
+        )
+
+    def _give_up_some(
+        self, samples: Samples, seed: Array, before: Array, is_first: bool
+    ) -> Followed:
+        """Solve some samples from a seed, as far as they go on from ``before``.
+
+        Raises:
+            LostPath: Not even the first does, and it is the first that was asked for.
+        """
+        near = self._stricter.inverse_near(samples.T, seed)
         exact = self._nearest(samples.q, near.q)
         is_exact = samples.is_solved & self.are_inside(exact)
         is_exact &= (np.abs(exact - near.q) <= self.jump).all(axis=1)
@@ -201,7 +235,7 @@ class StepFollower:
         steps = np.abs(np.diff(np.concatenate([before[None], q]), axis=0))
         good = (is_exact | near.ok) & (steps <= self.jump).all(axis=1)
         count = len(good) if good.all() else int(np.argmin(good))
-        if count:
+        if count or not is_first:
             return Followed(q[:count], given_up[:count])
         time_s = float(samples.t[0])
         if not near.ok[0]:

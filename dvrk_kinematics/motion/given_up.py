@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.motion.segments import TipSegment
 
 __all__ = ["GivenUpPath"]
@@ -21,6 +22,8 @@ _SMOOTHING_S = 0.1
 _ROUNDING = 1e-9
 _ITERATIONS = 4
 """Newton's steps back onto the path: each squares what is left."""
+_CHUNK = 8192
+"""Samples that are looked at together."""
 
 
 class GivenUpPath:
@@ -59,8 +62,15 @@ class GivenUpPath:
     def q(self, t: Array) -> Array:
         """Joint positions at times t (s), shape (N,) -> (N, n); the tip is on its path."""
         q: Array = self._q(t)
-        p = self._segment.pose(t)[:, :3, 3]
+        for first in range(0, len(t), _CHUNK):
+            rows = slice(first, first + _CHUNK)
+            q[rows] = self._put_back(q[rows], self._segment.pose(t[rows])[:, :3, 3])
+        return q
+
+    def _put_back(self, q: Array, p: Array) -> Array:
+        """Move the joints, shape (N, n), by the little that brings the tip to p, shape (N, 3)."""
         for _ in range(_ITERATIONS):
+            check_in()
             J = self._arm.jacobian(q)[:, :3]
             Jt = np.swapaxes(J, 1, 2)
             miss = p - self._arm.forward(q)[:, :3, 3]

@@ -21,6 +21,7 @@ from dvrk_kinematics.motion.knots import check_duration, make_grid, make_knot_ti
 from dvrk_kinematics.motion.motion_limits import MotionLimits, make_allowed
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL, resolve
 from dvrk_kinematics.motion.paths import Line, Path
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
 from dvrk_kinematics.motion.speeds import TipSpeeds, find_scaling, time_path
 
@@ -37,6 +38,7 @@ def make_path(
     limits: MotionLimits,
     scaling: str = "trapezoid",
     policy: IkPolicy = IkPolicy.EXACT,
+    progress: PlanningProgress = UNWATCHED,
 ) -> tuple[Segment, ...]:
     """Make the segments of some moves. Moves that are done already have none.
 
@@ -47,6 +49,7 @@ def make_path(
         limits: What its joints may do, for joint moves.
         scaling: Name of the time scaling.
         policy: What to give up where a pose is outside the limits.
+        progress: Who hears how far it is, and may end it.
 
     Raises:
         InvalidInput: There are no moves, a radius does not fit, joints do not match the arm, or
@@ -61,6 +64,7 @@ def make_path(
     maker = _Maker(arm, joint_array(q_start, arm.joint_names, "q_start"), limits, scaling, policy)
     k = 0
     while k < len(moves):
+        progress.step(k, len(moves))
         k = maker.add(moves, k)
     return tuple(maker.segments)
 

@@ -17,6 +17,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
+from dvrk_kinematics.kinematics.interruption import check_in
 
 __all__ = [
     "Line",
@@ -77,6 +78,7 @@ def check_pose(T: ArrayLike, argument: str) -> Array:
     Raises:
         InvalidInput: Wrong shape, not finite, or not rigid; the reason says how far off.
     """
+    check_in()
     values = se3.check(T, argument)
     if values.shape != (4, 4):
         raise InvalidInput(argument, f"needs shape (4, 4), got {values.shape}")

@@ -22,6 +22,7 @@ from dvrk_kinematics.motion.figure import Figure, check_scale
 from dvrk_kinematics.motion.paths import check_pose
 from dvrk_kinematics.motion.place_margin import CANNULA, DENSE, PlaceMargin
 from dvrk_kinematics.motion.place_search import reach_box, search
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 
 __all__ = ["CANNULA", "Placement", "largest_scale", "measure_placement", "place"]
 
@@ -29,6 +30,8 @@ _UP = (0.0, 0.0, 1.0)
 _NEXT_PART = 0.3
 _SMALLEST_PART = 1e-3
 _SCALE_TOLERANCE = 1e-3
+_FIRST = 0.2
+"""Part of the looking that one search is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +67,7 @@ def place(
     min_margin: float = 0.0,
     density: float = 1.0,
     wrist_depth_m: float = WRIST_DEPTH_M,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Placement:
     """Find the place of a figure with the largest margin.
 
@@ -75,20 +79,25 @@ def place(
         min_margin: Smallest margin that counts as fitting, as a fraction.
         density: How many times more places than usual the search looks at, all the way.
         wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+        progress: Who hears how far it is, and may end it.
 
     Raises:
         InvalidInput: A scale, normal, margin, density or depth that is none, or an arm that is
             solved by iteration.
         DoesNotFit: There is no such place; says the largest scale that has one.
+        PlanningCancelled: Whoever watches ended it.
+        PlanningTimeout: It took longer than whoever watches allows.
     """
-    finder = _Finder(arm, PlaceMargin(arm, figure, normal, wrist_depth_m), min_margin, density)
-    if scale is None:
-        return finder.largest()
-    found = finder.best(check_scale(scale))
-    if found.margin < min_margin:
-        largest = finder.largest_below(min(scale, finder.beyond))
-        raise DoesNotFit(figure.name, scale, 0.0 if largest is None else largest.scale)
-    return found
+    margin = PlaceMargin(arm, figure, normal, wrist_depth_m)
+    finder = _Finder(arm, margin, min_margin, density, progress)
+    with progress.in_force():
+        if scale is None:
+            return finder.largest()
+        found = finder.best(check_scale(scale))
+        if found.margin < min_margin:
+            largest = finder.largest_below(min(scale, finder.beyond))
+            raise DoesNotFit(figure.name, scale, 0.0 if largest is None else largest.scale)
+        return found
 
 
 def largest_scale(
@@ -140,7 +149,14 @@ def measure_placement(
 class _Finder:
     """Answers for one figure on one arm."""
 
-    def __init__(self, arm: Arm, margin: PlaceMargin, min_margin: float, density: float) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        margin: PlaceMargin,
+        min_margin: float,
+        density: float,
+        progress: PlanningProgress,
+    ) -> None:
         if isinstance(arm.solver, NumericSolver):
             reason = f"{arm.model.name} is solved by iteration; looking everywhere takes hours"
             raise InvalidInput("arm", f"{reason}, and needs a closed form")
@@ -152,6 +168,8 @@ class _Finder:
         self._box = reach_box(arm)
         self._min_margin = min_margin
         self._density = density
+        self._progress = progress
+        self._searches = 0
 
     @property
     def beyond(self) -> float:
@@ -161,7 +179,10 @@ class _Finder:
 
     def best(self, scale: float) -> Placement:
         """The best placement of one size, whether it fits or not."""
-        places = search(self._margin, self._box, scale, self._density)
+        # How often it has to be looked for is not known: only the size asked for, if it fits.
+        part = self._progress.attempt(self._searches, _FIRST)
+        self._searches += 1
+        places = search(self._margin, self._box, scale, self._density, part)
         return _measure(self._margin, self._margin.pose(places[0], scale), scale)
 
     def largest(self) -> Placement:

@@ -16,6 +16,7 @@ from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.result import IkStatus
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
@@ -138,6 +139,7 @@ class PlaceMargin:
         found = np.empty(len(places))
         chunk = max(1, _POSES_AT_ONCE // len(T_figure_tip))
         for start in range(0, len(places), chunk):
+            check_in()
             rows = slice(start, start + chunk)
             T_base_tip = self.pose(places[rows], scale)[:, None] @ T_figure_tip
             found[rows] = self._solve(T_base_tip, is_path).margins.min(axis=(1, 2))

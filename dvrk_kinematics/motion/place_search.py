@@ -10,7 +10,9 @@ from scipy.optimize import linprog
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.motion.place_margin import COARSE, FINE, FINER, PlaceMargin, Steps
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 
 __all__ = ["polish", "reach_box", "search"]
 
@@ -28,6 +30,11 @@ _DIFFERENCE = 1e-6
 _SMALLEST_STEP = 1e-3
 _SMALLEST_GAIN = 1e-5
 _MOST_ROUNDS = 40
+_MOST_ROWS = 16_384
+"""Rows of a linear program that is solved as a whole; the Block-O has half as many."""
+_MORE_ROWS = 2048
+_BROKEN = 1e-9
+"""By how much a row of a linear program may be broken (parts of a joint's range)."""
 
 
 def reach_box(arm: Arm) -> tuple[Array, Array]:
@@ -41,7 +48,11 @@ def reach_box(arm: Arm) -> tuple[Array, Array]:
 
 
 def search(
-    margin: PlaceMargin, box: tuple[Array, Array], scale: float, density: float = 1.0
+    margin: PlaceMargin,
+    box: tuple[Array, Array],
+    scale: float,
+    density: float = 1.0,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Array:
     """Find the best places of a figure.
 
@@ -50,6 +61,7 @@ def search(
         box: Where its centre may be: smallest and largest coordinates (m).
         scale: Size of the figure.
         density: How many times more places than usual are looked at, in the grid and after it.
+        progress: Who hears how far it is, and may end it.
 
     Returns:
         A few places, the best first, shape (K, 4).
@@ -59,13 +71,18 @@ def search(
     few = corners[:: -(-len(corners) // _FEW_POSES)]
     # A margin of fewer poses is never smaller: what looks bad with a few is bad. They are too far
     # apart to be a path.
-    for poses, count in zip((few, corners, fine), _SHORTLISTS, strict=True):
+    looks = zip((few, corners, fine), _SHORTLISTS, strict=True)
+    for number, (poses, count) in enumerate(looks, 1):
         found = margin.margins(places, scale, poses, is_path=poses is not few)
+        progress.step(0.1 * number, 1.0)
         places = places[np.argsort(-found, kind="stable")[: _count(count, density)]]
     starts = _apart(places, spacing, _count(_STARTS, density))
-    places = polish(margin, starts, scale, spacing, rounds=_FIRST_ROUNDS)
-    places = polish(margin, places[: _count(_FINALISTS, density)], scale, spacing)
-    return polish(margin, places[:1], scale, 0.1 * spacing, FINER)
+    part = progress.part(0.3, 0.6)
+    places = polish(margin, starts, scale, spacing, rounds=_FIRST_ROUNDS, progress=part)
+    finalists = places[: _count(_FINALISTS, density)]
+    places = polish(margin, finalists, scale, spacing, progress=progress.part(0.6, 0.8))
+    part = progress.part(0.8, 1.0)
+    return polish(margin, places[:1], scale, 0.1 * spacing, FINER, progress=part)
 
 
 def polish(
@@ -75,6 +92,7 @@ def polish(
     first_step: Array,
     steps: Steps = FINE,
     rounds: int = _MOST_ROUNDS,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Array:
     """Climb from each start to the nearest best place.
 
@@ -85,12 +103,16 @@ def polish(
         first_step: How far to go at first (m, m, m, rad), shape (4,).
         steps: How densely the figure is looked at.
         rounds: Most steps to go.
+        progress: Who hears how far it is, and may end it.
 
     Returns:
         The improved places, the best first, shape (K, 4).
     """
     poses = margin.poses(scale, steps)
-    climbed = [_climb(margin, start, scale, poses, first_step, rounds) for start in starts]
+    climbed = []
+    for number, start in enumerate(starts):
+        part = progress.part(number / len(starts), (number + 1) / len(starts))
+        climbed.append(_climb(margin, start, scale, poses, first_step, rounds, part))
     order = np.argsort([-found for _, found in climbed], kind="stable")
     return np.stack([climbed[i][0] for i in order])
 
@@ -118,6 +140,7 @@ def _climb(
     poses: Array,
     first_step: Array,
     rounds: int,
+    progress: PlanningProgress,
 ) -> tuple[Array, float]:
     """The best place near a start, and its margin: steps that linear programs choose.
 
@@ -126,7 +149,8 @@ def _climb(
     """
     place, found = start, float(margin.margins(start[None], scale, poses)[0])
     step = 1.0
-    for _ in range(rounds):
+    for number in range(rounds):
+        progress.step(number, rounds)
         if not np.isfinite(found) or step < _SMALLEST_STEP:
             break
         tried = place + _best_step(margin, place, scale, poses, step * first_step)
@@ -148,14 +172,39 @@ def _best_step(
     if not np.isfinite(room).all():
         return np.zeros(4)
     gradient = (room[1:] - room[0]) / _DIFFERENCE
-    # Largest m with m - gradient . step <= room, for every limit.
-    solved = linprog(
-        c=[0.0, 0.0, 0.0, 0.0, -1.0],
-        A_ub=np.column_stack([-gradient.T, np.ones(room.shape[1])]),
-        b_ub=room[0],
-        bounds=[*((-b, b) for b in bound), (None, None)],
-    )
-    return np.asarray(solved.x[:4]) if solved.success else np.zeros(4)
+    return _largest_margin(gradient.T, room[0], bound)
+
+
+def _largest_margin(gradient: Array, room: Array, bound: Array) -> Array:
+    """The step within a bound with the largest m for which m - gradient . step <= room, all rows.
+
+    A program with a hundred thousand rows takes its solver a second, in which nobody can end it.
+    But few rows matter: those that are left out and turn out to be broken are added.
+
+    Args:
+        gradient: Shape (R, 4).
+        room: Shape (R,).
+        bound: Shape (4,).
+    """
+    rows = np.arange(len(room))
+    if len(rows) > _MOST_ROWS:
+        rows = np.argpartition(room, _MORE_ROWS)[:_MORE_ROWS]
+    while True:
+        check_in()
+        solved = linprog(
+            c=[0.0, 0.0, 0.0, 0.0, -1.0],
+            A_ub=np.column_stack([-gradient[rows], np.ones(len(rows))]),
+            b_ub=room[rows],
+            bounds=[*((-b, b) for b in bound), (None, None)],
+        )
+        if not solved.success:
+            return np.zeros(4)
+        step, largest = solved.x[:4], solved.x[4]
+        broken = np.setdiff1d(np.flatnonzero(largest - gradient @ step > room + _BROKEN), rows)
+        if len(rows) == len(room) or not len(broken):
+            return np.asarray(step)
+        excess = (largest - gradient @ step - room)[broken]
+        rows = np.concatenate([rows, broken[np.argsort(-excess)[:_MORE_ROWS]]])
 
 
 def _grid(box: tuple[Array, Array], density: float) -> tuple[Array, Array]:

@@ -17,9 +17,13 @@ from dvrk_kinematics.motion.move_paths import make_path
 from dvrk_kinematics.motion.moves import Move
 from dvrk_kinematics.motion.plan_options import PlanOptions
 from dvrk_kinematics.motion.planner import Plan, Planner
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
 
 __all__ = ["Plan", "PlanOptions", "plan_motion"]
+
+_READING = 0.2
+"""Part of the planning that goes by before anything is proven."""
 
 
 def plan_motion(
@@ -29,6 +33,8 @@ def plan_motion(
     limits: MotionLimits,
     cannula: CannulaRule | None = None,
     options: PlanOptions | None = None,
+    *,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Plan:
     """Plan moves or segments from a place where the arm is at rest.
 
@@ -39,11 +45,14 @@ def plan_motion(
         limits: What the joints may do.
         cannula: How deep the wrist must be; None to have no such rule.
         options: How to plan.
+        progress: Who hears how far it is, and may end it.
 
     Raises:
         PlanRefused: With the reason, the place, the joint, and what was found until then.
         InvalidInput: Something no arm could make sense of: NaN, no moves, a wrong shape.
         CollinearPoints: An arc whose points are on a line.
+        PlanningCancelled: Whoever watches ended it.
+        PlanningTimeout: It took longer than whoever watches allows.
     """
     options = PlanOptions() if options is None else options
     q = joint_array(q_start, arm.joint_names, "q_start")
@@ -51,7 +60,10 @@ def plan_motion(
         raise InvalidInput("q_start", f"needs shape ({len(arm.joint_names)},), got {q.shape}")
     planner = Planner(arm, frozen(q), limits, cannula, options)
     try:
-        return planner.plan(_read(motion, planner.q_start, arm, limits, options))
+        with progress.in_force():
+            read = progress.part(0.0, _READING)
+            segments = _read(motion, planner.q_start, arm, limits, options, read)
+            return planner.plan(segments, progress.part(_READING, 1.0))
     except PlanRefused as refused:
         if refused.flight_plan is None:
             refused.flight_plan = planner.describe(str(refused))
@@ -64,6 +76,7 @@ def _read(
     arm: Arm,
     limits: MotionLimits,
     options: PlanOptions,
+    progress: PlanningProgress,
 ) -> tuple[Segment, ...]:
     segments = [one for one in motion if isinstance(one, (TipSegment, JointSegment))]
     if segments and len(segments) == len(motion):
@@ -71,4 +84,4 @@ def _read(
     moves = [one for one in motion if not isinstance(one, (TipSegment, JointSegment))]
     if len(moves) != len(motion):
         raise InvalidInput("motion", "holds moves and segments; give one kind")
-    return make_path(moves, q_start, arm, limits, options.scaling, options.policy)
+    return make_path(moves, q_start, arm, limits, options.scaling, options.policy, progress)

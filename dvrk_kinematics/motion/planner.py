@@ -18,6 +18,7 @@ from dvrk_kinematics.motion.follow import PathFollower
 from dvrk_kinematics.motion.knots import KNOT_SPACING_S, check_duration
 from dvrk_kinematics.motion.motion_limits import MotionLimits
 from dvrk_kinematics.motion.plan_options import PlanOptions
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.proving import REASONS, Prover, Refusal
 from dvrk_kinematics.motion.segments import Segment, TipSegment
 from dvrk_kinematics.motion.spline import Spline
@@ -31,6 +32,9 @@ _FULL = 0.8
 """Part of the knots that even spacing may use; changes of phase and densifying get the rest."""
 _ROUNDS = 4
 """How often the spacing is widened for a motion that has too many knots."""
+_FIRST = 0.95
+"""Part of the planning that is done when all segments were proven once: hardly any motion needs
+a second round."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +95,12 @@ class Planner:
         self._trials: list[Trial] = []
         self._slowed_for = ""
 
-    def plan(self, segments: tuple[Segment, ...]) -> Plan:
+    def plan(self, segments: tuple[Segment, ...], progress: PlanningProgress = UNWATCHED) -> Plan:
         """Prove all segments; with wider spacing if there are too many knots.
+
+        Args:
+            segments: What to plan.
+            progress: Who hears how far it is, and may end it.
 
         Raises:
             PlanRefused: With the reason, the place, the joint, and what was found until then.
@@ -102,8 +110,8 @@ class Planner:
         duration = sum(segment.duration_s for segment in segments)
         check_duration(duration)
         spacing = max(KNOT_SPACING_S, duration / (_FULL * self._options.max_knots))
-        for _ in range(_ROUNDS):
-            self._prove(spacing)
+        for number in range(_ROUNDS):
+            self._prove(spacing, progress.attempt(number, _FIRST))
             knots = sum(len(trial.times_ns) - 1 for trial in self._trials) + 1
             if knots <= self._options.max_knots:
                 return self._assemble()
@@ -117,7 +125,7 @@ class Planner:
             limit=self._options.max_knots,
         )
 
-    def _prove(self, spacing_s: float) -> None:
+    def _prove(self, spacing_s: float, progress: PlanningProgress) -> None:
         options = self._options
         is_cartesian = any(isinstance(segment, TipSegment) for segment in self._segments)
         is_exact = options.policy is IkPolicy.EXACT
@@ -132,9 +140,12 @@ class Planner:
             spacing_s,
         )
         self._trials, q = [], self.q_start
-        duration = sum(segment.duration_s for segment in self._segments)
+        duration = whole = sum(segment.duration_s for segment in self._segments)
+        done = 0.0
         for segment in self._segments:
-            proven = prover.prove(segment, q)
+            until = done + segment.duration_s / whole
+            proven = prover.prove(segment, q, progress.part(done, until))
+            done = until
             self._slowed_for = prover.slowed_for
             if isinstance(proven, Refusal):
                 raise self._refuse(segment, proven)

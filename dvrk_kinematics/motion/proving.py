@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.motion.cannula import CannulaRule
 from dvrk_kinematics.motion.extremes import (
     Excess,
@@ -21,6 +22,7 @@ from dvrk_kinematics.motion.extremes import (
 from dvrk_kinematics.motion.follow import Loss, PathFollower
 from dvrk_kinematics.motion.knots import LONGEST_S, Nanoseconds, make_knot_times, split_knots
 from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import Segment, TipSegment
 from dvrk_kinematics.motion.trial import Trial, make_trial
 
@@ -35,6 +37,8 @@ _AIM = 0.5
 _SHORTEST_S = 5e-4
 """Knots are not put closer than this."""
 _ATTEMPTS = 40
+_FIRST = 0.6
+"""Part of a segment's planning that is done after one attempt: about as many need one as more."""
 _SLOWEST = 1000.0
 """By how much a segment is slowed down at most."""
 _ROOM = 1e-4
@@ -98,18 +102,27 @@ class Prover:
         """What needed the most slowing down until now."""
         self._slowest = 1.0
 
-    def prove(self, segment: Segment, q_begin: Array) -> Trial | Refusal:
+    def prove(
+        self, segment: Segment, q_begin: Array, progress: PlanningProgress = UNWATCHED
+    ) -> Trial | Refusal:
         """Plan one segment.
 
         Args:
             segment: The segment as asked for.
             q_begin: Where the joints are at its begin (rad, m), shape (n,).
+            progress: Who hears how far it is, and may end it.
         """
         times_ns = make_knot_times(segment, self._spacing_s)
         last: Trial | None = None
-        for _ in range(_ATTEMPTS):
+        for number in range(_ATTEMPTS):
             trial = make_trial(
-                self._arm, segment, times_ns, q_begin, self._follower, self._is_smooth
+                self._arm,
+                segment,
+                times_ns,
+                q_begin,
+                self._follower,
+                self._is_smooth,
+                progress.attempt(number, _FIRST),
             )
             if isinstance(trial, Loss):
                 return Refusal(trial, last)
@@ -184,9 +197,12 @@ class Prover:
         if rule is None or not rule.forbids(trial.extremes.lowest, start):
             return None
         # Where the rule is broken first; between two samples, where it is nearest to that.
-        shallow = np.array([rule.forbids(q, start) for q in trial.played.q])
-        lowest = int(np.argmin(trial.played.q[:, rule.joint]))
-        row = int(np.argmax(shallow)) if shallow.any() else lowest
+        row = int(np.argmin(trial.played.q[:, rule.joint]))
+        for k, q in enumerate(trial.played.q):
+            check_in()
+            if rule.forbids(q, start):
+                row = k
+                break
         return Loss(
             float(trial.grid.t[row]),
             PlanReason.IN_CANNULA,

@@ -20,6 +20,7 @@ from dvrk_kinematics.motion.cannula import CannulaRule, make_cannula_rule
 from dvrk_kinematics.motion.motion_limits import MotionLimits, make_motion_limits
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, repeat_moves
 from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 
 __all__ = ["Recording", "Replay", "plan_recording", "plan_together"]
 
@@ -85,6 +86,7 @@ def plan_recording(
     options: PlanOptions | None = None,
     *,
     repeat: int = 1,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Plan:
     """Plan a replay as a whole, from where the arm is at rest.
 
@@ -96,11 +98,14 @@ def plan_recording(
         cannula: How deep the wrist must be; None to have no such rule.
         options: How to plan.
         repeat: How many times.
+        progress: Who hears how far it is, and may end it.
 
     Raises:
         InvalidInput: The recording is empty or belongs to other joints, or is repeated less than
             once.
         PlanRefused: A step cannot be done; says which and where.
+        PlanningCancelled: Whoever watches ended it.
+        PlanningTimeout: It took longer than whoever watches allows.
     """
     if not recording.steps:
         raise InvalidInput("recording", f"{recording.name} holds no steps")
@@ -110,7 +115,7 @@ def plan_recording(
         reason = f"{recording.name} was taught on joints {theirs}; the arm has {ours}"
         raise InvalidInput("recording", reason)
     moves = repeat_moves(recording.steps, repeat)
-    return plan_motion(arm, moves, q_start, limits, cannula, options)
+    return plan_motion(arm, moves, q_start, limits, cannula, options, progress=progress)
 
 
 class Replay(NamedTuple):

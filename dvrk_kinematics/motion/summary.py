@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 from dvrk_kinematics.motion.cannula import CannulaRule
@@ -87,6 +88,7 @@ def _each(trials: Sequence[Trial], find: Callable[[Trial], _Found]) -> list[_Fou
     """What is found in each segment, on the whole path's time."""
     found, start_ns = [], 0
     for trial in trials:
+        check_in()
         value, joint, time_s = find(trial)
         found.append(_Found(value, joint, start_ns * 1e-9 + time_s))
         start_ns += int(trial.times_ns[-1])

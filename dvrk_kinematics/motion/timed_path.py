@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.motion.knots import SAMPLE_S
 from dvrk_kinematics.motion.segments import Segment
 
@@ -93,6 +94,7 @@ class TimedPath:
 
     def place(self, time_s: float) -> tuple[int, float, float]:
         """Where a time is: step, metres of tip travel, and fraction of the path."""
+        check_in()
         if not self.segments:
             return 0, 0.0, 0.0
         k = int(np.searchsorted(self._starts, time_s, side="right")) - 1

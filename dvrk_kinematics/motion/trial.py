@@ -12,10 +12,12 @@ from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.differential import solve_rates
+from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.result import IkPolicy
 from dvrk_kinematics.motion.extremes import Extremes, find_extremes
 from dvrk_kinematics.motion.follow import Loss, PathFollower
 from dvrk_kinematics.motion.knots import Grid, Nanoseconds, make_grid
+from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
 from dvrk_kinematics.motion.spline import Spline
 
@@ -24,7 +26,9 @@ __all__ = ["Played", "Trial", "make_trial"]
 Mask = npt.NDArray[np.bool_]
 
 _CHUNK = 8192
-"""Samples whose Jacobians are held at once."""
+"""Samples that are looked at together."""
+_FOLLOWING = 0.6
+"""Part of a trial that goes by with following its path."""
 _SAME = 1e-6
 """How far a segment may begin from where the joints are (rad, m)."""
 _GIVEN_UP = 0.1
@@ -84,6 +88,7 @@ def make_trial(
     q_begin: Array,
     follower: PathFollower,
     is_smooth: bool,
+    progress: PlanningProgress = UNWATCHED,
 ) -> Trial | Loss:
     """Solve a segment at its samples and lay a spline through its knots.
 
@@ -94,6 +99,7 @@ def make_trial(
         q_begin: Where the joints are (rad, m), shape (n,).
         follower: Solves for the joint positions of a path.
         is_smooth: Whether knots carry accelerations.
+        progress: Who hears how far it is, and may end it.
 
     Returns:
         The trial, or where the path cannot be followed.
@@ -111,7 +117,7 @@ def make_trial(
             return gap
         spline = _knot_joints(segment, grid, is_smooth)
     else:
-        followed = follower.follow(segment, grid.t, q_begin)
+        followed = follower.follow(segment, grid.t, q_begin, progress.part(0.0, _FOLLOWING))
         if isinstance(followed, Loss):
             return followed
         q, given_up = followed.q, followed.given_up
@@ -121,7 +127,9 @@ def make_trial(
         # The motion goes on from where the joints are, to the last bit.
         q[0] = q_begin
         spline = _knot_path(arm, segment, grid, q, given_up, is_smooth)
-    played = _play(arm, spline, grid, segment.pose(grid.t))
+    progress.step(_FOLLOWING, 1.0)
+    played = _play(arm, spline, grid, segment)
+    progress.step(0.5 * (1.0 + _FOLLOWING), 1.0)
     return Trial(
         segment,
         times_ns,
@@ -210,28 +218,35 @@ def _solve_near(J: Array, wanted: Array, guess: Array, is_turned: Mask) -> Array
     return rates
 
 
-def _play(arm: Arm, spline: Spline, grid: Grid, T_exact: Array) -> Played:
+def _play(arm: Arm, spline: Spline, grid: Grid, segment: Segment) -> Played:
     coefficients = spline.segments(0, len(spline.times) - 1)
-    h = np.diff(spline.times)[grid.interval][:, None]
-    u = grid.u[:, None]
-    q = coefficients[-1][grid.interval]
-    qd, half_qdd = np.zeros_like(q), np.zeros_like(q)
-    for row in coefficients[-2::-1]:
-        half_qdd = half_qdd * u + qd
-        qd = qd * u + q
-        q = q * u + row[grid.interval]
-    T = arm.forward(q)
-    away = np.linalg.norm(T[:, :3, 3] - T_exact[:, :3, 3], axis=1)
-    # |R_a - R_b| is 2 sqrt(2) sin(angle / 2), which keeps its digits for small angles.
-    chord = np.linalg.norm((T[:, :3, :3] - T_exact[:, :3, :3]).reshape(-1, 9), axis=1)
-    angle = 2.0 * np.arcsin(np.minimum(chord / np.sqrt(8.0), 1.0))
-    return Played(q, qd / h, 2.0 * half_qdd / (h * h), away, angle)
+    lengths = np.diff(spline.times)
+    parts = []
+    for first in range(0, len(grid.t), _CHUNK):
+        check_in()
+        rows = slice(first, first + _CHUNK)
+        knots, u = grid.interval[rows], grid.u[rows][:, None]
+        q = coefficients[-1][knots]
+        qd, half_qdd = np.zeros_like(q), np.zeros_like(q)
+        for row in coefficients[-2::-1]:
+            half_qdd = half_qdd * u + qd
+            qd = qd * u + q
+            q = q * u + row[knots]
+        h = lengths[knots][:, None]
+        off = arm.forward(q)[:, :3] - segment.pose(grid.t[rows])[:, :3]
+        away = np.linalg.norm(off[..., 3], axis=1)
+        # |R_a - R_b| is 2 sqrt(2) sin(angle / 2), which keeps its digits for small angles.
+        chord = np.linalg.norm(off[..., :3].reshape(-1, 9), axis=1)
+        angle = 2.0 * np.arcsin(np.minimum(chord / np.sqrt(8.0), 1.0))
+        parts.append(Played(q, qd / h, 2.0 * half_qdd / (h * h), away, angle))
+    return Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _singular_values(arm: Arm, q: Array) -> Array:
     """The smallest singular values of the Jacobians, shape (N,), good to about 1e-8."""
     smallest = np.empty(len(q))
     for first in range(0, len(q), _CHUNK):
+        check_in()
         J = arm.jacobian(q[first : first + _CHUNK])
         Jt = np.swapaxes(J, 1, 2)
         # Eigenvalues of the smaller product take half the time of singular values.

@@ -19,16 +19,17 @@ from dvrk_kinematics_interfaces.msg import FlightPlan as FlightPlanMessage
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.result import GoalStatus
-from dvrk_kinematics.errors import InvalidInput, PlanRefused
+from dvrk_kinematics.errors import InvalidInput, PlanningCancelled, PlanningTimeout, PlanRefused
 from dvrk_kinematics.motion.flight_plan import FlightPlan
 from dvrk_kinematics.motion.plan import Plan
+from dvrk_kinematics.motion.planning_progress import PlanningWatch
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_watch import ArmWatch
 from dvrk_kinematics.ros.conversions import matrix_to_pose
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.explaining import explain
 from dvrk_kinematics.ros.motion_messages import make_flight_plan
-from dvrk_kinematics.ros.plan_player import CANCELLED, Outcome, PlanPlayer
+from dvrk_kinematics.ros.plan_player import CANCELLED, ENDING, Going, Outcome, PlanPlayer
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 from dvrk_kinematics.ros.tip_error import not_measured
 from dvrk_kinematics.ros.trajectory_jobs import Job, PlanFrom, Planner
@@ -77,13 +78,21 @@ class ArmMover:
         planner: Plans its goals.
         base: Name of its base frame.
         joint_prefix: Prefix of joints in goals to the bridge.
+        max_planning_s: How long a goal may take to be planned (s).
     """
 
     def __init__(
-        self, node: Node, name: str, planner: Planner, base: str, joint_prefix: str
+        self,
+        node: Node,
+        name: str,
+        planner: Planner,
+        base: str,
+        joint_prefix: str,
+        max_planning_s: float,
     ) -> None:
         self._node = node
         self._name = name
+        self._max_planning_s = max_planning_s
         self._watch = ArmWatch(node, name, planner.arm.joint_names)
         self._player = PlanPlayer(node, name, planner.arm, self._watch, base, joint_prefix)
         self._flight_plans = node.create_publisher(
@@ -164,13 +173,37 @@ class ArmMover:
 
     def _carry_out(self, request: _Request) -> tuple[GoalStatus, Any]:
         try:
-            job = request.plan(self._watch.read_setpoint())
-            self._feed_back(request, job.plan, 0.0, 0.0, 0.0)
+            job = self._plan(request)
+            self._feed_back(request, job.plan, Going(0.0))
             self._flight_plans.publish(make_flight_plan(job.plan.flight_plan))
             outcome = self._move(request, job)
+        except PlanningCancelled as ended:
+            text = str(ended)
+            is_cancelled = ended.reason == CANCELLED
+            status = GoalStatus.CANCELED if is_cancelled else GoalStatus.ABORTED
+            found = FlightPlan(ok=False, reason=text)
+            return status, _unplanned(request.server, text, found)
         except Exception as error:
             return GoalStatus.ABORTED, self._refusal(request.server, error)
         return outcome.status, self._report(request.server, outcome, job)
+
+    def _plan(self, request: _Request) -> Job:
+        """Plan a goal, and tell meanwhile how far that is.
+
+        Raises:
+            DvrkError: It cannot be done, takes too long, or shall not be done any more.
+        """
+
+        def tell(fraction: float) -> None:
+            feedback = request.server.action_type.Feedback(
+                planning_progress=fraction, speed_scaling=1.0
+            )
+            request.server.feed_back(request.goal_id, feedback)
+
+        watch = PlanningWatch(lambda: self._find_end(request), self._max_planning_s, tell)
+        with watch.progress.in_force():
+            q_start = self._watch.read_setpoint(watch.progress.check)
+            return request.plan(q_start, watch.progress)
 
     def _move(self, request: _Request, job: Job) -> Outcome:
         if request.goal.plan_only:
@@ -185,15 +218,22 @@ class ArmMover:
         def find_end() -> str:
             return self._find_end(request)
 
+        def tell(going: Going) -> None:
+            self._feed_back(request, job.plan, going)
+
+        def tell_approach(going: Going) -> None:
+            tell(Going(0.0, speed_scaling=going.speed_scaling))
+
+        slow_downs = 0
         if job.approach is not None:
-            outcome = self._player.play(job.approach, find_end)
+            outcome = self._player.play(
+                job.approach, find_end, 0, tell_approach, is_measured=False
+            )
             if outcome.status is not GoalStatus.SUCCEEDED:
                 return replace(outcome, message=f"on the way to the begin: {outcome.message}")
-
-        def tell(progress: float, position: float, rotation: float) -> None:
-            self._feed_back(request, job.plan, progress, position, rotation)
-
-        return self._player.play(job.plan, find_end, start_ns, tell)
+            slow_downs = outcome.slow_downs
+        outcome = self._player.play(job.plan, find_end, start_ns, tell)
+        return replace(outcome, slow_downs=slow_downs + outcome.slow_downs)
 
     def _check_start(self, start_ns: int, approach: Plan | None) -> None:
         """Refuse a start that cannot be kept, before anything moves."""
@@ -213,32 +253,26 @@ class ArmMover:
             return CANCELLED
         if self._is_replaced:
             return "replaced by a new goal"
-        return "the server ends" if self._is_closing else ""
+        return ENDING if self._is_closing else ""
 
-    def _feed_back(
-        self, request: _Request, plan: Plan, progress: float, position: float, rotation: float
-    ) -> None:
+    def _feed_back(self, request: _Request, plan: Plan, going: Going) -> None:
         feedback = request.server.action_type.Feedback(
+            planning_progress=1.0,
             plan=make_flight_plan(plan.flight_plan),
-            progress=float(progress),
-            position_error=position,
-            rotation_error=rotation,
+            **going._asdict(),
         )
         request.server.feed_back(request.goal_id, feedback)
 
     def _refusal(self, server: DeferredActionServer, error: Exception) -> Any:
         """The result of a goal that was not carried out."""
         text = explain(error, self._node.get_logger())
+        if isinstance(error, PlanningTimeout):
+            text = f"{text} by the parameter max_planning_time"
         self._node.get_logger().warning(f"{self._name}: {text}")
         found = error.flight_plan if isinstance(error, PlanRefused) else None
         if found is None:
             found = FlightPlan(ok=False, reason=text)
-        return server.action_type.Result(
-            success=False,
-            message=f"{self._name}: {text}",
-            plan=make_flight_plan(found),
-            error=not_measured(),
-        )
+        return _unplanned(server, f"{self._name}: {text}", found)
 
     def _report(self, server: DeferredActionServer, outcome: Outcome, job: Job) -> Any:
         """The result of a goal that was planned."""
@@ -247,8 +281,16 @@ class ArmMover:
             message=outcome.message,
             plan=make_flight_plan(job.plan.flight_plan),
             error=outcome.error or not_measured(),
+            slow_downs=outcome.slow_downs,
         )
         if job.placement is not None:
             result.figure = matrix_to_pose(job.placement.T_base_figure)
             result.scale = float(job.placement.scale)
         return result
+
+
+def _unplanned(server: DeferredActionServer, message: str, found: FlightPlan) -> Any:
+    """The result of a goal that has no plan, with what was found until then."""
+    return server.action_type.Result(
+        success=False, message=message, plan=make_flight_plan(found), error=not_measured()
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rclpy.node import Node
@@ -44,9 +44,13 @@ class ArmWatch:
         self._reader = RawReader(JointState, ["position", "velocity", "effort"])
         self._stamps_ns: list[int] = []
         self._rows: list[Array] = []
+        self._rest: int | None = None
 
-    def read_setpoint(self) -> Array:
+    def read_setpoint(self, check: Callable[[], None] = lambda: None) -> Array:
         """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
+
+        Args:
+            check: Called again and again meanwhile; raises to end the waiting.
 
         Raises:
             CallFailed: Nothing valid arrives.
@@ -59,6 +63,7 @@ class ArmWatch:
         while time.monotonic() < deadline:
             message = setpoint.take_raw(self._reader)
             if message is None:
+                check()
                 time.sleep(_POLL_S)
                 continue
             names, position = tuple(message.template.name), np.array(message["position"])
@@ -75,9 +80,16 @@ class ArmWatch:
         self._listen()[1].take_newest()
         self._stamps_ns.clear()
         self._rows.clear()
+        self._rest = None
 
-    def poll(self) -> tuple[int, Array] | None:
-        """Take in new states; gives the newest, with its stamp (ns), or None before the first."""
+    def poll(self, keep: bool = True) -> tuple[int, Array] | None:
+        """Take in new states; gives the newest, with its stamp (ns), or None before the first.
+
+        Args:
+            keep: Whether to keep them all. While this is not so only the newest is kept: an arm
+                may rest for hours.
+        """
+        first = len(self._rows) if self._rest is None else self._rest
         _, measured = self._listen()
         while (message := measured.take_raw(self._reader)) is not None:
             position = message["position"]
@@ -85,6 +97,9 @@ class ArmWatch:
             if is_whole and message.stamp_ns != 0:
                 self._stamps_ns.append(message.stamp_ns)
                 self._rows.append(position)
+        self._rest = None if keep else first
+        if not keep:
+            del self._stamps_ns[first:-1], self._rows[first:-1]
         return (self._stamps_ns[-1], self._rows[-1]) if self._rows else None
 
     def rest(self) -> None:

@@ -21,12 +21,16 @@ from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.calls import Goal, send_goal
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
 from dvrk_kinematics.ros.loop_figures import LoopFigures, compare_lines
+from dvrk_kinematics.ros.server_watch import ServerWatch
 
 __all__ = ["QUICK", "BlockOClient", "Trace"]
 
 _START_S = 30.0
 _HOME_S = 70.0
-_PLAN_S = 60.0
+_SILENT_S = 60.0
+"""How long nothing may be heard of a goal, or a figure that is not paused may stay where it is."""
+_GONE_S = 1.0
+"""How long the server may be out of sight before it counts as gone."""
 _CANCEL_S = 5.0
 _SAID_S = 3.0
 """By when a bridge says how its loop is: it does so every second."""
@@ -79,6 +83,7 @@ class BlockOClient:
         self._check = check
         self._action = f"trajectory/{arm}/trace_block_o"
         self._trace = ActionClient(node, TraceBlockO, self._action)
+        self._server = ServerWatch(node, self._action)
         self._diagnostics = HeardDiagnostics(node)
         self._loop = f"{arm} control loop"
         self._before: Line | None = None
@@ -146,8 +151,8 @@ class BlockOClient:
 
         Args:
             trace: What.
-            on_feedback: Called in this thread with every feedback; the first one comes before
-                anything moves.
+            on_feedback: Called in this thread with every feedback. Its plan is ``ok`` from when
+                there is one, before anything moves; until then it tells how far planning is.
 
         Returns:
             The TraceBlockO.Result.
@@ -170,28 +175,32 @@ class BlockOClient:
     def _follow(
         self, goal: Goal, heard: SimpleQueue[Any], on_feedback: Callable[[Any], None]
     ) -> None:
-        """Wait for the end of a goal, which has its time once its plan is known."""
-        begin = time.monotonic()
-        allowed_s = _PLAN_S
+        """Wait for the end of a goal: for ever while it gets on, or is paused."""
+        begin = since = time.monotonic()
+        reached = (0.0, 0.0)
         is_planned = has_ended = False
         while not has_ended:
             has_ended = goal.wait(_LOOK_S)
             for feedback in _take_all(heard):
-                if not is_planned:
+                self._server.note_life()
+                if feedback.plan.ok and not is_planned:
                     is_planned = True
                     self._before = self._diagnostics.newest(self._loop)
-                    allowed_s = time.monotonic() - begin + 2.0 * feedback.plan.duration + _PLAN_S
+                now_at = (feedback.planning_progress, feedback.progress)
+                if now_at != reached or feedback.speed_scaling == 0.0:
+                    since, reached = time.monotonic(), now_at
                 on_feedback(feedback)
             if has_ended:
                 return
             self._check()
             waited_s = round(time.monotonic() - begin, 1)
-            if not self._trace.server_is_ready():
+            is_ready = self._trace.server_is_ready()
+            if not is_ready or self._server.silent_s > _GONE_S:
                 raise CallFailed(self._action, waited_s, "the server went away")
-            if waited_s > allowed_s:
+            if time.monotonic() - since > _SILENT_S:
                 with suppress(CallFailed):
                     goal.cancel(_CANCEL_S)
-                raise CallFailed(self._action, waited_s, "the figure did not end")
+                raise CallFailed(self._action, waited_s, "the figure did not go on")
 
     def loop_figures(self) -> LoopFigures | None:
         """How steady the bridge's loop was while it traced; None if nothing moved."""

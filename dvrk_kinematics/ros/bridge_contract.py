@@ -77,7 +77,7 @@ PUBLISHED: Final = (
     BridgeTopic(
         f"{_BRIDGE}/speed_scaling",
         SpeedScalingFactor,
-        qos.LATCHED,
+        qos.SPEED_SCALING,
         "part of their planned speed at which motions are played now, when it changes",
     ),
     BridgeTopic("/diagnostics", DiagnosticArray, qos.STATE, "once a second"),
@@ -95,7 +95,7 @@ SUBSCRIBED: Final = (
     BridgeTopic(
         f"{_BRIDGE}/speed_scaling_input",
         SpeedScalingFactor,
-        qos.LATCHED,
+        qos.SPEED_SCALING,
         "part of their planned speed at which motions shall be played, 0 to 1; 0 pauses them",
     ),
     BridgeTopic(f"{_ARM}/measured_js", JointState, qos.STATE_READER, "where the joints are"),

@@ -25,9 +25,9 @@ class SpeedTopics:
     def __init__(self, node: Node, arm: str) -> None:
         self._logger = node.get_logger()
         self._name = f"bridge/{arm}/speed_scaling_input"
-        self._input = PolledSubscription(node, SpeedScalingFactor, self._name, qos.LATCHED)
+        self._input = PolledSubscription(node, SpeedScalingFactor, self._name, qos.SPEED_SCALING)
         self._publisher = node.create_publisher(
-            SpeedScalingFactor, f"bridge/{arm}/speed_scaling", qos.LATCHED
+            SpeedScalingFactor, f"bridge/{arm}/speed_scaling", qos.SPEED_SCALING
         )
         self._told: float | None = None
 

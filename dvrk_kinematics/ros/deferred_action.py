@@ -89,6 +89,7 @@ class DeferredActionServer(ActionServer):
             result_service_qos_profile=qos.TRIGGER,
             cancel_service_qos_profile=qos.TRIGGER,
             result_timeout=_RESULT_TIMEOUT_S,
+            status_pub_qos_profile=qos.ACTION_STATUS,
         )
 
     def find_cancelled(self) -> list[bytes]:

@@ -25,7 +25,7 @@ from dvrk_kinematics.ros.node_log import NodeLog
 from dvrk_kinematics.ros.spinning import SpinningNode
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import System, make_processes
-from dvrk_kinematics.ros.terminal import Progress
+from dvrk_kinematics.ros.trace_display import TraceDisplay
 
 __all__ = ["main"]
 
@@ -116,20 +116,14 @@ def _trace(client: BlockOClient, trace: Trace, begin: float) -> bool:
         f"\nBlock-O at scale {trace.scale:g}, {speeds.speed * 1e3:g} mm/s, "
         f"{speeds.acceleration * 1e3:g} mm/s^2: looking for the place with the most room ..."
     )
-    progress = Progress(sys.stdout, "tracing")
-    seen: list[float] = []
 
-    def show(feedback: Any) -> None:
-        if not seen:
-            seen.append(time.monotonic())
-            _say(f"flight plan, {seen[0] - begin:.1f} s after the command:")
-            _say(describe_plan(feedback.plan))
-        progress.show(feedback.progress, f"tip off by {feedback.position_error * 1e9:.1f} nm")
+    def show_plan(plan: Any) -> None:
+        _say(f"flight plan, {time.monotonic() - begin:.1f} s after the command:")
+        _say(describe_plan(plan))
 
-    result = client.trace(trace, show)
-    if result.success:
-        progress.show(1.0)
-    progress.end()
+    display = TraceDisplay(sys.stdout, show_plan)
+    result = client.trace(trace, display.show)
+    display.end(result.success)
     _say(describe_result(result, client.loop_figures()))
     return is_traced(result)
 

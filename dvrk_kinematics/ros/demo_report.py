@@ -68,6 +68,8 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
         ),
         ("states compared", str(error.samples)),
     ]
+    if result.slow_downs:
+        rows.append(("slowed down by lateness", f"{result.slow_downs} times"))
     if loop is not None:
         due = max(loop.ticks + loop.missed, 1)
         rows += [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
@@ -18,31 +18,54 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from dvrk_kinematics.driver.result import GoalStatus
+from dvrk_kinematics.driver.slow_downs import read_slow_downs
 from dvrk_kinematics.errors import CallFailed, GoalRejected
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.plan import Plan
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_watch import ArmWatch
 from dvrk_kinematics.ros.calls import Goal, send_goal
+from dvrk_kinematics.ros.heard_speed_scaling import HeardSpeedScaling
 from dvrk_kinematics.ros.motion_messages import make_trajectory
+from dvrk_kinematics.ros.server_watch import ServerWatch
 from dvrk_kinematics.ros.stamps import stamp_to_ns, write_stamp
 from dvrk_kinematics.ros.tip_error import PathClock, measure_tip
 
-__all__ = ["CANCELLED", "Outcome", "PlanPlayer", "Tell"]
+__all__ = ["CANCELLED", "ENDING", "Going", "Outcome", "PlanPlayer", "Tell"]
 
 CANCELLED = "cancelled"
 """Why a motion ends if its client asked for that."""
+ENDING = "the server ends"
+"""Why it ends if this process does."""
 
-Tell = Callable[[float, float, float], None]
-"""Told while a motion lasts: fraction of the path, and what the tip is off it now (m, rad)."""
+
+class Going(NamedTuple):
+    """How a motion goes just now.
+
+    Attributes:
+        progress: Fraction of the path.
+        position_error: How far the tip is from it (m); 0 where that is not measured.
+        rotation_error: The angle (rad).
+        speed_scaling: Part of its planned speed at which it is played.
+    """
+
+    progress: float
+    position_error: float = 0.0
+    rotation_error: float = 0.0
+    speed_scaling: float = 1.0
+
+
+Tell = Callable[[Going], None]
+"""Told while a motion lasts."""
 
 _BRIDGE_S = 5.0
 """How long the bridge may take to answer."""
 _GONE_S = 1.0
 """How long the bridge may be out of sight before it counts as gone."""
 _POLL_S = 0.05
-_EXTRA_S = 30.0
-"""How much longer than planned a motion may take before it is given up."""
+_STALL_S = 30.0
+"""How long a motion that is not paused may stay where it is on its path before it is given up, and
+how long one that was told to end may take for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +76,13 @@ class Outcome:
         status: Whether it arrived, was cancelled or failed.
         message: Why, in words.
         error: How well the tip followed; None if that was not measured.
+        slow_downs: How often lateness slowed it down.
     """
 
     status: GoalStatus
     message: str
     error: TipError | None = None
+    slow_downs: int = 0
 
 
 class PlanPlayer:
@@ -82,6 +107,8 @@ class PlanPlayer:
         self._joints = [f"{joint_prefix}{joint}" for joint in arm.joint_names]
         self._action = f"bridge/{name}/follow_joint_trajectory"
         self._bridge = ActionClient(node, FollowJointTrajectory, self._action)
+        self._server = ServerWatch(node, self._action)
+        self._scaling = HeardSpeedScaling(node, name)
         self._planned_paths = node.create_publisher(
             JointTrajectory, f"trajectory/{name}/planned_path", qos.DESCRIPTION
         )
@@ -92,6 +119,8 @@ class PlanPlayer:
         find_end: Callable[[], str],
         start_ns: int = 0,
         tell: Tell | None = None,
+        *,
+        is_measured: bool = True,
     ) -> Outcome:
         """Let the bridge play a plan, and wait for its end.
 
@@ -99,7 +128,8 @@ class PlanPlayer:
             plan: What to play.
             find_end: Asked again and again why the motion shall end early; empty if it shall not.
             start_ns: When to begin (ns, clock of the node); 0 means now.
-            tell: Told how it goes; None for a motion that is not measured.
+            tell: Told how it goes.
+            is_measured: Whether to publish the path and to measure the tip on it.
 
         Raises:
             CallFailed: The bridge does not end a motion that it was told to end.
@@ -108,7 +138,7 @@ class PlanPlayer:
         if why:
             return _end_early(why, "nothing moved")
         trajectory = make_trajectory(plan, self._joints, self._base)
-        if tell is not None:
+        if is_measured:
             self._planned_paths.publish(trajectory)
             self._watch.begin()
         write_stamp(trajectory.header.stamp, start_ns)
@@ -116,15 +146,18 @@ class PlanPlayer:
         clock = PathClock()
 
         def hear(feedback: Any) -> None:
+            self._server.note_life()
             time_s = stamp_to_ns(feedback.desired.time_from_start) * 1e-9
             clock.note(stamp_to_ns(feedback.header.stamp) * 1e-9, time_s)
 
         try:
+            if not self._server.wait(_BRIDGE_S):
+                raise CallFailed(self._action, _BRIDGE_S, "no such action appeared")
             sent = send_goal(self._bridge, goal, _BRIDGE_S, hear)
         except (CallFailed, GoalRejected) as error:
             return Outcome(GoalStatus.ABORTED, f"{error}; is the bridge running?")
-        outcome = self._follow(plan, sent, clock, find_end, start_ns, tell)
-        if tell is None:
+        outcome = self._follow(plan, sent, clock, find_end, start_ns, tell, is_measured)
+        if not is_measured:
             return outcome
         stamps, q = self._watch.history()
         measured = measure_tip(self._arm, plan, clock, stamps, q)
@@ -140,40 +173,61 @@ class PlanPlayer:
         find_end: Callable[[], str],
         start_ns: int,
         tell: Tell | None,
+        is_measured: bool,
     ) -> Outcome:
+        """Wait for the end of a motion: for ever while it goes on, or is paused.
+
+        How long it takes says nothing, since it may be slowed down. One that stays where it is
+        without being paused is told to end, and so is one of which nothing is heard any more.
+        """
         wait_s = max(0.0, (start_ns - self._now_ns()) * 1e-9) if start_ns else 0.0
-        deadline = time.monotonic() + wait_s + plan.duration_s + _EXTRA_S
-        seen, asked, why = time.monotonic(), -inf, ""
+        deadline = time.monotonic() + wait_s + _STALL_S
+        seen, asked, why, reached = time.monotonic(), -inf, "", 0.0
         while not sent.wait(_POLL_S):
             now = time.monotonic()
             seen = now if self._bridge.server_is_ready() else seen
-            if now - seen > _GONE_S:
+            if max(now - seen, self._server.silent_s) > (0.0 if why == ENDING else _GONE_S):
                 # It may be there after all, and play on.
                 _ask_to_end(sent)
-                return Outcome(GoalStatus.ABORTED, f"{self._action} went away while it moved")
+                return Outcome(GoalStatus.ABORTED, self._describe_silence(why))
             if why and now > deadline:
                 _ask_to_end(sent)
-                raise CallFailed(self._action, _EXTRA_S, f"{why}, and the motion did not end")
+                raise CallFailed(self._action, _STALL_S, f"{why}, and the motion did not end")
+            factor = self._scaling.read()
             if not why:
-                why = find_end() or ("took far longer than planned" if now > deadline else "")
-                deadline = now + _EXTRA_S if why else deadline
+                if factor == 0.0 or clock.newest_s > reached:
+                    deadline = max(deadline, now + _STALL_S)
+                reached = clock.newest_s
+                why = find_end() or ("did not go on along its path" if now > deadline else "")
+                deadline = now + _STALL_S if why else deadline
             if why and now - asked > _BRIDGE_S:
                 _ask_to_end(sent)
                 asked = now
-            self._tell(plan, clock, tell)
+            going = self._look(plan, clock, factor, is_measured)
+            if tell is not None and going is not None:
+                tell(going)
         self._watch.poll()
         return _read_result(sent.result(_BRIDGE_S), why)
 
-    def _tell(self, plan: Plan, clock: PathClock, tell: Tell | None) -> None:
-        """Compare the newest state with the path, and tell."""
-        newest = self._watch.poll()
-        if tell is None or newest is None or not clock.has_begun:
-            return
+    def _describe_silence(self, why: str) -> str:
+        told = f"{why}, but " if why else ""
+        return f"{told}{self._action} went away while it moved; whether the arm rests is not known"
+
+    def _look(
+        self, plan: Plan, clock: PathClock, factor: float, is_measured: bool
+    ) -> Going | None:
+        """How a motion goes; None before anything was heard of it."""
+        # Where it is paused the same state comes again and again, for as long as it may last.
+        newest = self._watch.poll(keep=factor > 0.0)
+        if not clock.has_begun:
+            return None
+        part = min(clock.newest_s / plan.duration_s, 1.0) if plan.duration_s > 0.0 else 1.0
+        if newest is None or not is_measured:
+            return Going(part, speed_scaling=factor)
         stamp_ns, q = newest
         at = np.array([clock.read_now(stamp_ns * 1e-9)])
         errors = plan.path.contour_errors(at, self._arm.forward(q[None]))
-        part = min(clock.newest_s / plan.duration_s, 1.0) if plan.duration_s > 0.0 else 1.0
-        tell(part, float(errors.position[0]), float(errors.rotation[0]))
+        return Going(part, float(errors.position[0]), float(errors.rotation[0]), factor)
 
     def _now_ns(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)
@@ -191,11 +245,12 @@ def _read_result(response: Any, why: str) -> Outcome:
     The error code does not tell: it is the same for a motion that was cancelled.
     """
     text = response.result.error_string
+    slow_downs = read_slow_downs(text)
     if response.status == ActionStatus.STATUS_SUCCEEDED:
-        return Outcome(GoalStatus.SUCCEEDED, text)
+        return Outcome(GoalStatus.SUCCEEDED, text, slow_downs=slow_downs)
     if why:
-        return _end_early(why, f"bridge: {text}")
-    return Outcome(GoalStatus.ABORTED, f"bridge: {text}")
+        return replace(_end_early(why, f"bridge: {text}"), slow_downs=slow_downs)
+    return Outcome(GoalStatus.ABORTED, f"bridge: {text}", slow_downs=slow_downs)
 
 
 def _end_early(why: str, what: str) -> Outcome:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from rclpy.duration import Duration
 from rclpy.qos import (
     QoSDurabilityPolicy,
     QoSHistoryPolicy,
+    QoSLivelinessPolicy,
     QoSProfile,
     QoSReliabilityPolicy,
 )
 
 __all__ = [
+    "ACTION_STATUS",
+    "ACTION_STATUS_WATCH",
     "ARM_STATE",
     "COMMAND",
     "DESCRIPTION",
     "EVENT",
-    "LATCHED",
+    "LEASE_S",
     "SERVICE",
+    "SPEED_SCALING",
     "STATE",
     "STATE_READER",
     "TF",
@@ -77,11 +82,33 @@ most of a hundred. Not more, since what waits may be large.
 TRIGGER = _reliable(depth=1000)
 """The same for requests that hold nothing or little, such as to stop."""
 
-LATCHED = _reliable(depth=1, latched=True)
-"""A setting that holds until it is changed: whoever comes later gets the last one."""
-
 DESCRIPTION = _reliable(depth=1, latched=True)
 """robot_description: one text for all who come, whenever they come."""
+
+SPEED_SCALING = _reliable(depth=1, latched=True)
+"""The factor at which motions are played: whoever comes gets the one of now."""
+
+LEASE_S = 1.0
+"""A server that is not heard of for so long (s) is gone, or as good as that. The middleware of its
+process tells that it lives, whatever Python does meanwhile."""
+
+
+def _alive(durability: QoSDurabilityPolicy) -> QoSProfile:
+    return QoSProfile(
+        history=QoSHistoryPolicy.KEEP_LAST,
+        depth=1,
+        reliability=QoSReliabilityPolicy.RELIABLE,
+        durability=durability,
+        liveliness=QoSLivelinessPolicy.AUTOMATIC,
+        liveliness_lease_duration=Duration(seconds=LEASE_S),
+    )
+
+
+ACTION_STATUS = _alive(QoSDurabilityPolicy.TRANSIENT_LOCAL)
+"""The status of an action's goals as ROS has it, from a server whose end is noticed."""
+
+ACTION_STATUS_WATCH = _alive(QoSDurabilityPolicy.VOLATILE)
+"""Watching whether such a server is there."""
 
 TF = _reliable(depth=100)
 """/tf as everybody publishes and reads it."""

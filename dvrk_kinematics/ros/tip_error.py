@@ -47,7 +47,11 @@ class PathClock:
     def note(self, stamp_s: float, time_s: float) -> None:
         """Take in that the path's time was ``time_s`` when the clock was at ``stamp_s``."""
         self._begin_s = min(self._begin_s, stamp_s - time_s)
-        self._heard.append((stamp_s, time_s))
+        if len(self._heard) > 1 and self._heard[-2][1] == self._heard[-1][1] == time_s:
+            # A pause is its begin and its end, however long it lasts.
+            self._heard[-1] = (stamp_s, time_s)
+        else:
+            self._heard.append((stamp_s, time_s))
 
     def read(self, stamps_s: Array) -> Array:
         """Time on the path at some moments (s), shape (N,); beyond what was heard it runs on."""

@@ -15,7 +15,7 @@ from dvrk_kinematics.motion.block_o import PRESETS
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.demo_report import describe_plan, describe_result
 from dvrk_kinematics.ros.spinning import SpinningNode
-from dvrk_kinematics.ros.terminal import Progress
+from dvrk_kinematics.ros.trace_display import TraceDisplay
 
 __all__ = ["main"]
 
@@ -45,19 +45,11 @@ def _trace(client: BlockOClient, options: argparse.Namespace) -> int:
     trace = Trace(scale=options.scale)
     if options.preset:
         trace = Trace(scale=options.scale, speeds=PRESETS[options.preset])
-    progress = Progress(sys.stdout, "Block-O")
-    plans: list[object] = []
-
-    def show(feedback: object) -> None:
-        if not plans:
-            plans.append(feedback)
-            sys.stdout.write(f"{describe_plan(feedback.plan)}\n")  # type: ignore[attr-defined]
-        progress.show(feedback.progress)  # type: ignore[attr-defined]
-
-    result = client.trace(trace, show)
-    if result.success:
-        progress.show(1.0)
-    progress.end()
+    display = TraceDisplay(
+        sys.stdout, lambda plan: sys.stdout.writelines([describe_plan(plan), "\n"])
+    )
+    result = client.trace(trace, display.show)
+    display.end(result.success)
     sys.stdout.write(f"{describe_result(result, client.loop_figures())}\n")
     return 0 if result.success else 1
 

@@ -20,6 +20,7 @@ from dvrk_kinematics.motion.motion_limits import MotionLimits
 from dvrk_kinematics.motion.moves import Frame, MoveAbsJ, repeat_moves
 from dvrk_kinematics.motion.place import Placement, measure_placement, place
 from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
+from dvrk_kinematics.motion.planning_progress import PlanningProgress
 from dvrk_kinematics.motion.recording import Recording, plan_recording
 from dvrk_kinematics.motion.recording_file import load_recording, save_recording
 from dvrk_kinematics.motion.speeds import TipSpeeds
@@ -38,6 +39,8 @@ __all__ = ["Job", "PlanFrom", "Planner", "frame_or_base"]
 
 _SAME = 1e-6
 """Joints that are nearer than this to a figure's first corner need no approach (rad, m)."""
+_PLACING = 0.5
+"""Part of planning a figure that is finding its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Job:
     placement: Placement | None = None
 
 
-PlanFrom = Callable[[Array], Job]
+PlanFrom = Callable[[Array, PlanningProgress], Job]
 """Plans a goal that was read, from where the joints are at rest (rad, m), shape (n,)."""
 
 
@@ -106,9 +109,14 @@ class Planner:
         if goal.record_as:
             recording = Recording(goal.record_as, self.arm.joint_names, moves)
 
-        def plan(q_start: Array) -> Job:
+        def plan(q_start: Array, progress: PlanningProgress) -> Job:
             repeated = repeat_moves(moves, repeat)
-            job = Job(plan_motion(self.arm, repeated, q_start, self.limits, self.cannula, options))
+            limits, cannula = self.limits, self.cannula
+            job = Job(
+                plan_motion(
+                    self.arm, repeated, q_start, limits, cannula, options, progress=progress
+                )
+            )
             if recording is not None:
                 self._save(recording)
             return job
@@ -123,10 +131,17 @@ class Planner:
         recording = self._load(goal.recording)
         repeat = read_repeat(goal.repeat, len(recording.steps), self.max_knots)
 
-        def plan(q_start: Array) -> Job:
+        def plan(q_start: Array, progress: PlanningProgress) -> Job:
             return Job(
                 plan_recording(
-                    self.arm, recording, q_start, self.limits, self.cannula, options, repeat=repeat
+                    self.arm,
+                    recording,
+                    q_start,
+                    self.limits,
+                    self.cannula,
+                    options,
+                    repeat=repeat,
+                    progress=progress,
                 )
             )
 
@@ -139,8 +154,8 @@ class Planner:
         repeat = read_repeat(goal.repeat, len(figure.corners), self.max_knots)
         find_place = self._read_place(goal, figure)
 
-        def plan(q_start: Array) -> Job:
-            placement = find_place()
+        def plan(q_start: Array, progress: PlanningProgress) -> Job:
+            placement = find_place(progress.part(0.0, _PLACING))
             segments = trace_figure(
                 figure,
                 placement.T_base_figure,
@@ -151,19 +166,24 @@ class Planner:
             )
             T_first = segments[0].pose(np.zeros(1))[0]
             first = self._first_corner(placement, T_first, q_start, options.policy)
-            planned = plan_motion(self.arm, segments, first, self.limits, self.cannula, options)
+            rest = progress.part(_PLACING, 1.0)
+            planned = plan_motion(
+                self.arm, segments, first, self.limits, self.cannula, options, progress=rest
+            )
             return Job(planned, self._plan_approach(q_start, first), placement)
 
         return plan
 
-    def _read_place(self, goal: Any, figure: Figure) -> Callable[[], Placement]:
+    def _read_place(self, goal: Any, figure: Figure) -> Callable[[PlanningProgress], Placement]:
         """How to find where a figure lies."""
         depth = 0.0 if self.cannula is None else self.cannula.min_depth_m
         if goal.place:
             scale = check_scale(goal.scale) if goal.scale else None
-            return lambda: place(self.arm, figure, scale, wrist_depth_m=depth)
+            return lambda progress: place(
+                self.arm, figure, scale, wrist_depth_m=depth, progress=progress
+            )
         size, T = check_scale(goal.scale), self._figure_pose(goal.figure)
-        return lambda: measure_placement(self.arm, figure, T, size, wrist_depth_m=depth)
+        return lambda _: measure_placement(self.arm, figure, T, size, wrist_depth_m=depth)
 
     def _figure_pose(self, stamped: Any) -> Array:
         T = pose_to_matrix(stamped.pose)

@@ -63,6 +63,14 @@ class TrajectorySettings(ArmSettings):
         maximum=10_000_000,
         read_only=True,
     )
+    max_planning_time: float = parameter(
+        120.0,
+        "longest time that a goal may take to be planned before it is refused",
+        unit="s",
+        minimum=0.1,
+        maximum=3600.0,
+        read_only=True,
+    )
     joint_prefix: str = parameter("", "prefix of joints; as at the bridge", read_only=True)
     frame_age: float = parameter(
         0.5,
@@ -122,7 +130,9 @@ class TrajectoryServer(Node):
             folder=settings.folder,
             max_knots=settings.max_points,
         )
-        mover = ArmMover(self, name, planner, base, settings.joint_prefix)
+        mover = ArmMover(
+            self, name, planner, base, settings.joint_prefix, settings.max_planning_time
+        )
         mover.offer(TraceBlockO, "trace_block_o", planner.read_trace)
         mover.offer(Move, "move", planner.read_moves)
         return mover

@@ -20,14 +20,14 @@ class Slider:
     def __init__(self, node: Node, namespace: str) -> None:
         start = f"{namespace}/bridge/PSM1"
         self._publisher = node.create_publisher(
-            SpeedScalingFactor, f"{start}/speed_scaling_input", qos.LATCHED
+            SpeedScalingFactor, f"{start}/speed_scaling_input", qos.SPEED_SCALING
         )
         self.heard: list[float] = []
         node.create_subscription(
             SpeedScalingFactor,
             f"{start}/speed_scaling",
             lambda message: self.heard.append(message.factor),
-            qos.LATCHED,
+            qos.SPEED_SCALING,
         )
 
     def set(self, factor: float) -> None:

@@ -26,9 +26,17 @@ ARM = "PSM7"
 
 
 class EndlessFigure:
-    """A server that tells its plan and then never ends."""
+    """A server that tells its plan and then never ends, nor goes on.
+
+    Args:
+        context: Where its node lives.
+
+    Attributes:
+        speed_scaling: What it says of its speed, again and again.
+    """
 
     def __init__(self, context: Context) -> None:
+        self.speed_scaling = 1.0
         self._node = Node("server", context=context)
         self._server = DeferredActionServer(
             self._node, TraceBlockO, f"trajectory/{ARM}/trace_block_o", self._begin
@@ -46,9 +54,13 @@ class EndlessFigure:
             self._node.destroy_node()
 
     def _begin(self, goal_id: bytes, _goal: TraceBlockO.Goal) -> None:
-        feedback = TraceBlockO.Feedback()
-        feedback.plan.duration = 0.1
-        self._server.feed_back(goal_id, feedback)
+        def tell() -> None:
+            feedback = TraceBlockO.Feedback(speed_scaling=self.speed_scaling)
+            feedback.plan.ok = True
+            self._server.feed_back(goal_id, feedback)
+
+        tell()
+        self._node.create_timer(0.1, tell)
 
 
 @pytest.fixture
@@ -76,16 +88,29 @@ def connect(context) -> Iterator[Connect]:
         yield make
 
 
-def test_a_figure_that_does_not_end_is_given_up_once_its_time_is_over(
-    figure, connect, monkeypatch
-) -> None:
-    monkeypatch.setattr(block_o_client, "_PLAN_S", 1.0)
+def test_a_figure_that_does_not_go_on_is_given_up(figure, connect, monkeypatch) -> None:
+    monkeypatch.setattr(block_o_client, "_SILENT_S", 1.0)
     heard: list[object] = []
     begin = time.monotonic()
-    with pytest.raises(CallFailed, match="the figure did not end"):
+    with pytest.raises(CallFailed, match="the figure did not go on"):
         connect().trace(Trace(), heard.append)
     assert heard
     assert time.monotonic() - begin < 60.0
+
+
+def test_a_figure_that_is_paused_is_waited_for(figure, connect, monkeypatch) -> None:
+    monkeypatch.setattr(block_o_client, "_SILENT_S", 0.5)
+    figure.speed_scaling = 0.0
+    heard: list[object] = []
+
+    def hear(feedback: object) -> None:
+        heard.append(feedback)
+        if len(heard) == 20:
+            figure.speed_scaling = 1.0
+
+    with pytest.raises(CallFailed, match="the figure did not go on"):
+        connect().trace(Trace(), hear)
+    assert len(heard) > 20, "two seconds of pause are no end, half a second without one is"
 
 
 def test_feedback_comes_in_the_thread_that_waits_and_may_raise(figure, connect) -> None:

@@ -32,8 +32,8 @@ FAR = se3.translation(np.array([0.03, 0.0, 0.0]))
 NEAR = se3.translation(np.array([0.0, 0.004, 0.0]))
 TICK_S = 0.005
 CRAWL_M_S = 0.002
-SILENT_S = 7.0
-"""Longer than a bridge is given to answer, and shorter than it is out of sight."""
+SILENT_S = 1.0
+"""Many times longer than a bridge takes to answer, and shorter than it may be out of sight."""
 
 
 class Rig:

@@ -1,0 +1,76 @@
+"""Tells whether the server of an action is still there, also after it was killed.
+
+rclpy's ``server_is_ready`` asks the graph, from which a killed process vanishes after some 20 s.
+Our action servers promise more: the publisher of their status tells that it is alive within every
+``qos.LEASE_S``. The middleware keeps that promise, and watches it for whoever asks, as here.
+"""
+
+from __future__ import annotations
+
+import time
+
+from action_msgs.msg import GoalStatusArray
+from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
+from rclpy.node import Node
+
+from dvrk_kinematics.ros import qos
+
+__all__ = ["ServerWatch"]
+
+_LOOK_S = 0.02
+
+
+class ServerWatch:
+    """Watches the server of one action; costs nothing while it lives.
+
+    Args:
+        node: The node, which must be spun.
+        action: Name of the action.
+    """
+
+    def __init__(self, node: Node, action: str) -> None:
+        self._lost_s: float | None = None
+        node.create_subscription(
+            GoalStatusArray,
+            f"{action}/_action/status",
+            lambda _: None,
+            qos.ACTION_STATUS_WATCH,
+            event_callbacks=SubscriptionEventCallbacks(
+                liveliness=self._hear,
+                # The server of somebody else, who promises nothing: then the graph has to do.
+                incompatible_qos=lambda _: None,
+            ),
+        )
+
+    def note_life(self) -> None:
+        """Take in that something of the server was heard, such as feedback; from any thread.
+
+        The middleware may miss a lease where the machine is busy, and does not keep its promise
+        between two nodes of one process; whoever speaks is there.
+        """
+        if self._lost_s is not None:
+            self._lost_s = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """How long the server has been known to be gone (s); 0 while it is there or unknown."""
+        lost_s = self._lost_s
+        return 0.0 if lost_s is None else time.monotonic() - lost_s
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for a server that is known to be gone, and tell whether it is back (s).
+
+        What is asked of it meanwhile would go to the one that was killed, and get no answer.
+        """
+        deadline = time.monotonic() + timeout_s
+        while self._lost_s is not None:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK_S)
+        return True
+
+    def _hear(self, info: QoSLivelinessChangedInfo) -> None:
+        if info.alive_count > 0:
+            self._lost_s = None
+        elif self._lost_s is None:
+            self._lost_s = time.monotonic()
