@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
 
 from dvrk_kinematics import Arm
+from dvrk_kinematics.driver.late_ticks import made_up_s
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
 from dvrk_kinematics.ros.polled import PolledSubscription
@@ -202,7 +203,7 @@ class CommandLog:
         assert (q <= limits.position.upper + 1e-9).all(), q.max(axis=0)
         # A message that was lost on the way to us makes the step to the next one longer.
         step = np.abs(np.diff(q, axis=0)) / _gaps([c for c, _ in heard])[:, None]
-        assert (step <= 2.0 * PERIOD_S * limits.velocity + SLACK).all(), step.max(axis=0)
+        assert (step <= made_up_s(PERIOD_S) * limits.velocity + SLACK).all(), step.max(axis=0)
         assert (step <= PID_PART * joint_pid_tolerance(self._arm.model)).all(), step.max(axis=0)
 
     def _read(self, name: str, since: int) -> list[tuple[Command, Any]]:
