@@ -41,6 +41,13 @@ def with_short_velocity() -> Any:
     return made
 
 
+def with_close_times() -> Any:
+    """A nanosecond apart, a billion seconds from now."""
+    made = goal((1e9, 1e9), (AHEAD, HOME))
+    made.trajectory.points[1].time_from_start.nanosec = 1
+    return made
+
+
 REFUSED: dict[str, tuple[Any, Reason, ResultCode]] = {
     "no points": (FollowJointTrajectory.Goal(), Reason.EMPTY_GOAL, INVALID_GOAL),
     "no joints": (goal(joints=()), Reason.WRONG_SHAPE, INVALID_JOINTS),
@@ -60,6 +67,7 @@ REFUSED: dict[str, tuple[Any, Reason, ResultCode]] = {
         INVALID_GOAL,
     ),
     "a time twice": (goal((0.5, 0.5), (AHEAD, HOME)), Reason.TIMES_NOT_INCREASING, INVALID_GOAL),
+    "times too close": (with_close_times(), Reason.TIMES_TOO_CLOSE, INVALID_GOAL),
     "a time before the start": (goal((-0.5,)), Reason.TIMES_NOT_INCREASING, INVALID_GOAL),
     "a start too far away": (
         goal((0.0, 1.0), (at(yaw=0.2), AHEAD)),
@@ -69,6 +77,7 @@ REFUSED: dict[str, tuple[Any, Reason, ResultCode]] = {
     "NaN": (goal(q=(at(yaw=NAN),)), Reason.NOT_FINITE_GOAL, INVALID_GOAL),
     "infinity": (goal(q=(at(pitch=INF),)), Reason.NOT_FINITE_GOAL, INVALID_GOAL),
     "NaN velocity": (goal(qd=(np.full(6, NAN),)), Reason.NOT_FINITE_GOAL, INVALID_GOAL),
+    "beyond all measure": (goal(q=(at(yaw=1e308),)), Reason.GOAL_POSITION_LIMIT, INVALID_GOAL),
     "out of reach": (goal(q=(at(yaw=1.7),)), Reason.GOAL_POSITION_LIMIT, INVALID_GOAL),
     "too fast": (
         goal((0.5, 0.6, 1.5), (HOME, at(yaw=0.5), at(yaw=0.5)), qd=np.zeros((3, 6))),

@@ -13,6 +13,7 @@ import pytest
 from bridge_client import BridgeClient
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import TransformStamped, TwistStamped
+from joint_goals import HOME
 from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
@@ -147,6 +148,23 @@ def test_a_turn_keeps_the_tip_where_it_is(jogger: Jogger) -> None:
     T = jogger.client.model.forward(setpoints)
     assert np.abs(T[:, :3, 3] - T[0, :3, 3]).max() < LINE_M
     assert np.linalg.norm(so3.log(T[0, :3, :3].T @ T[-1, :3, :3])) > 0.005
+
+
+@pytest.mark.parametrize("frame", ["", "tool", "camera"])
+def test_no_number_of_a_jog_ends_the_bridge(jogger: Jogger, frame: str) -> None:
+    """A filter that decays after release sends such numbers; their squares are zero."""
+    jogger.wait_released()
+    client = jogger.client
+    before = client.commands.mark()
+    with jogger.sending(jogger.twist(np.zeros(3), frame, (0.1, 0.0, 0.0))):
+        client.until(lambda: client.commands.count() > before + 10, "a jog")
+    for number in (1e-170, 5e-324, 1e308, float("inf"), float("nan")):
+        shown = len(client.joint_states)
+        with jogger.sending(jogger.twist(np.full(3, number), frame, (number, 0.0, 0.0))):
+            client.until(lambda seen=shown: len(client.joint_states) > seen + LOOKS, "states")
+    jogger.wait_rest()
+    client.commands.check()
+    client.reach(HOME)
 
 
 def test_an_unknown_frame_is_refused_with_the_reason(jogger: Jogger) -> None:
