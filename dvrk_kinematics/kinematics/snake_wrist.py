@@ -34,8 +34,9 @@ RESIDUAL_M = 1e-13
 """Distance (m) by which a solution may miss the shaft."""
 ROUNDING_M = 1e-17
 """Distance (m) at which it cannot come nearer."""
-NET = np.linspace(-1.5, 1.5, 9)
-"""Starts of either angle (rad); beyond a right angle the wrist would bend back on itself."""
+NET = np.concatenate([np.linspace(-1.5, 1.5, 9), np.linspace(-0.4, 0.4, 7)])
+"""Starts of either angle (rad), closer together within the limits of real wrists; beyond a right
+angle the wrist would bend back on itself."""
 EQUAL_RAD = 1e-7
 """Solutions nearer than this are the same."""
 
