@@ -14,11 +14,14 @@ ROOT = Path(__file__).parents[1]
 
 
 @contextmanager
-def processes(commands: Sequence[Sequence[str]]) -> Iterator[None]:
+def processes(commands: Sequence[Sequence[str]]) -> Iterator[list[int]]:
     """Run Python modules for as long as a with-block lasts.
 
     Args:
         commands: For each process, the module and its arguments.
+
+    Yields:
+        Their ids.
 
     Raises:
         RuntimeError: If one of them did not end well.
@@ -27,7 +30,7 @@ def processes(commands: Sequence[Sequence[str]]) -> Iterator[None]:
         subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT) for command in commands
     ]
     try:
-        yield
+        yield [process.pid for process in started]
     finally:
         for process in started:
             process.terminate()

@@ -39,8 +39,7 @@ _LOOK_EVERY = 4
 """All others are looked for every so many ticks."""
 
 _MOST_AT_ONCE = 8
-"""Requests of one service that are taken in a tick, and answers that are sent. The rest waits: of
-answers that come all at once, a client keeps the usual ten, and loses the others."""
+"""Requests of one service that are taken in a tick; the rest waits."""
 
 
 @dataclass(slots=True)
@@ -69,7 +68,11 @@ class StateCommands:
         }
         self._scripts = ArmScripts(settings, target)
         self._running: list[_Running] = []
-        self._answers: deque[tuple[PolledService, Any, bool, str]] = deque()
+        # One answer of each service is sent in a tick. Of answers that come all at once, a client
+        # keeps the usual ten, and loses the others.
+        self._answers: dict[str, deque[tuple[Any, bool, str]]] = {
+            name: deque() for name in COMMANDS
+        }
         self._turn = 0
 
     @property
@@ -103,9 +106,10 @@ class StateCommands:
                     self._begin(name, taken[1])
         if self._running:
             self._running = [running for running in self._running if self._goes_on(running)]
-        for _ in range(min(len(self._answers), _MOST_AT_ONCE)):
-            service, header, success, message = self._answers.popleft()
-            service.answer(header, success=success, message=message)
+        for name, answers in self._answers.items():
+            if answers:
+                header, success, message = answers.popleft()
+                self._services[name].answer(header, success=success, message=message)
 
     def _begin(self, name: str, header: Any) -> None:
         same = [running for running in self._running if running.name == name]
@@ -146,5 +150,4 @@ class StateCommands:
             self._logger.info(text)
         else:
             self._logger.warning(text)
-        service = self._services[running.name]
-        self._answers += [(service, header, success, message) for header in running.headers]
+        self._answers[running.name] += [(header, success, message) for header in running.headers]

@@ -103,7 +103,9 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     data = data[: max(leaf.stop for leaf in leaves)]
     named = {field: _under(leaves, field) for field in fields}
     for field, found in named.items():
-        if not found or any(leaf.kind != "double" for leaf in found):
+        # Of a list without elements there is nothing to find.
+        is_missing = not found and "[]" not in field
+        if is_missing or any(leaf.kind != "double" for leaf in found):
             raise LayoutError(kind, f"{field} is not made of float64 only")
     seconds = [leaf for leaf in leaves if leaf.kind == "stamp.sec"]
     nanoseconds = [leaf for leaf in leaves if leaf.kind == "stamp.nanosec"]

@@ -37,10 +37,10 @@ FindFrame = Callable[[str], Frame]
 """From a frame_id to what a move's pose is relative to."""
 
 
-FAR = 1e6
-"""Positions and joints beyond this (m, rad) are refused before anything is computed."""
+_FAR = 1e6
+"""Positions beyond this (m) are refused before anything is computed."""
 
-_SPEEDS = (1e-9, 1e9)
+_SPEEDS = (1e-30, 1e30)
 """Speeds and accelerations between which something can be computed (SI, or parts of 1)."""
 
 
@@ -158,7 +158,6 @@ def _read_step(step: Any, find_frame: FindFrame, speeds: TipSpeeds, fraction: fl
     _check_speed("acceleration", step.acceleration)
     parts = (step.speed or fraction, step.acceleration or fraction)
     if step.kind == MotionStep.MOVE_ABS_J:
-        _check_far("jp", np.array(step.jp))
         return MoveAbsJ(np.array(step.jp), *parts)
     makers: dict[int, Callable[[Array, Frame], Move]] = {
         MotionStep.MOVE_J: lambda T, frame: MoveJ(T, frame, *parts),
@@ -181,8 +180,8 @@ def _position(pose: Any) -> Array:
 def _check_far(name: str, values: Array) -> None:
     """Refuse what would overflow, and would then be told as something else."""
     far = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    if far > FAR:
-        raise InvalidInput(name, f"{far:g} is too far away; at most {FAR:g} is looked at")
+    if far > _FAR:
+        raise InvalidInput(name, f"{far:g} is too far away; at most {_FAR:g} is looked at")
 
 
 def _check_speed(name: str, value: float) -> None:

@@ -179,7 +179,7 @@ class RawReader(Generic[MessageT]):
         try:
             template = deserialize_message(data, self._type)
         except (rclpy_implementation.RMWError, ValueError) as error:
-            raise LayoutError(self._type, f"{len(data)} bytes are no such message") from error
+            raise LayoutError(self._type, f"{len(data)} bytes are none") from error
         layout = self._learn(data, template)
         if len(data) <= _REMEMBERED_BYTES:
             self._known = [(layout, template), *self._known][: self._remembered]

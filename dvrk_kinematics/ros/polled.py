@@ -86,8 +86,8 @@ class PolledSubscription(Generic[MessageT]):
         while (data := self.take()) is not None:
             try:
                 message: MessageT = deserialize_message(data, self._type)
-            except _UNREADABLE as error:
-                self._dropped.note(self._topic, error)
+            except _UNREADABLE:
+                self._dropped.note(self._topic, _unreadable(data, self._type))
             else:
                 return message
         return None
@@ -239,13 +239,17 @@ class PolledGroup:
             return None
         try:
             return deserialize_message(data, source.message_type)
-        except _UNREADABLE as error:
-            self._dropped.note(source.topic, error)
+        except _UNREADABLE:
+            self._dropped.note(source.topic, _unreadable(data, source.message_type))
             return None
 
 
 _UNREADABLE = (rclpy_implementation.RMWError, ValueError)
 """What is raised for bytes that are not what their type serialises to."""
+
+
+def _unreadable(data: bytes, message_type: type) -> str:
+    return f"{len(data)} bytes are no {message_type.__name__}"
 
 
 def _too_large(data: bytes, max_bytes: int) -> str:

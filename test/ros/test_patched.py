@@ -245,3 +245,10 @@ def test_reader_refuses_a_name_that_is_another_one_once_it_was_read() -> None:
     for byte in (b"\0", b"\xff"):
         with pytest.raises(LayoutError):
             RawReader(JointState, ["position"]).read(whole.replace(b"ab\0", b"a" + byte + b"\0"))
+
+
+def test_an_empty_list_of_transforms_is_a_message_like_any_other() -> None:
+    reader = RawReader(TFMessage, ["transforms[].transform"])
+    read = reader.read(serialize_message(TFMessage()))
+    assert read["transforms[].transform"].size == 0 and read.stamps_ns == []
+    assert reader.read(serialize_message(transforms(2)))["transforms[].transform"].size == 14

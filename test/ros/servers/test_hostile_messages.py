@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration as DurationMessage
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from control_msgs.msg import JointJog
+from control_msgs.msg import JointJog, SpeedScalingFactor
 from dvrk_kinematics_interfaces.action import Move, TraceBlockO
 from dvrk_kinematics_interfaces.srv import SolveIk
 from geometry_msgs.msg import TwistStamped
@@ -181,8 +181,8 @@ def test_no_goal_ends_a_node_or_moves_an_arm_that_was_not_enabled(
 ) -> None:
     rng = random.Random(SEED + 3)
     with victims.client.commands.silence():
-        _send_goals(node, rng, scaled(12))
-        _send_goals_of(node, FollowJointTrajectory, FOLLOW, [_a_nanosecond_apart()])
+        _send_goals(victims, node, rng)
+        _send_goals_of(victims, node, FollowJointTrajectory, FOLLOW, [_a_nanosecond_apart()])
     victims.check_alive()
 
 
@@ -190,6 +190,7 @@ def test_an_enabled_arm_keeps_to_its_limits_whatever_it_is_asked(
     victims: Victims, node: Node
 ) -> None:
     rng, client = random.Random(SEED + 4), victims.client
+    _at_full_speed(node)
     client.get_ready()
     start = f"/{SPACE}/bridge/PSM1"
     _flood(node, rng, {f"{start}/jog": TwistStamped, f"{start}/jog_joints": JointJog})
@@ -197,7 +198,7 @@ def test_an_enabled_arm_keeps_to_its_limits_whatever_it_is_asked(
     before = client.commands.mark()
     _decay(node)
     assert client.commands.mark() > before, "the jog did not move"
-    _send_goals(node, rng, scaled(12))
+    _send_goals(victims, node, rng)
     client.do("hold")
     client.commands.check()
     victims.check_alive()
@@ -205,6 +206,7 @@ def test_an_enabled_arm_keeps_to_its_limits_whatever_it_is_asked(
 
 def test_after_all_that_every_node_still_serves(victims: Victims, node: Node) -> None:
     client = victims.client
+    _at_full_speed(node)
     client.get_ready()
     client.reach([0.1, 0.0, 0.12, 0.0, 0.1, 0.0])
     moved = client.move(abs_j([0.0, 0.1, 0.12, 0.0, 0.0, 0.1], speed=1.0, acceleration=1.0))
@@ -271,6 +273,13 @@ def _flood(node: Node, rng: random.Random, topics: dict[str, Any]) -> None:
         node.executor.create_task(node.destroy_publisher, publisher)
 
 
+def _at_full_speed(node: Node) -> None:
+    """Take back what was said about the speed, which may well have been to stand still."""
+    topic = f"/{SPACE}/bridge/PSM1/speed_scaling_input"
+    publisher = node.create_publisher(SpeedScalingFactor, topic, qos.DESCRIPTION)
+    publisher.publish(SpeedScalingFactor(factor=1.0))
+
+
 def _decay(node: Node) -> None:
     """A filter that decays after release: from a turn to the smallest number there is."""
     publisher = node.create_publisher(TwistStamped, f"/{SPACE}/bridge/PSM1/jog", qos.COMMAND)
@@ -287,7 +296,7 @@ def _decay(node: Node) -> None:
     node.executor.create_task(node.destroy_publisher, publisher)
 
 
-def _send_goals(node: Node, rng: random.Random, count: int) -> None:
+def _send_goals(victims: Victims, node: Node, rng: random.Random) -> None:
     """Send goals of every action, cancel all, and wait until each has its result."""
     for kind, name in (
         (FollowJointTrajectory, FOLLOW),
@@ -295,10 +304,12 @@ def _send_goals(node: Node, rng: random.Random, count: int) -> None:
         (Move, "trajectory/PSM1/move"),
         (TraceBlockO, "trajectory/PSM1/trace_block_o"),
     ):
-        _send_goals_of(node, kind, name, extremes(kind.Goal, rng, count))
+        _send_goals_of(victims, node, kind, name, extremes(kind.Goal, rng, scaled(12)))
 
 
-def _send_goals_of(node: Node, kind: Any, name: str, goals: Iterable[Any]) -> None:
+def _send_goals_of(
+    victims: Victims, node: Node, kind: Any, name: str, goals: Iterable[Any]
+) -> None:
     client = ActionClient(node, kind, f"/{SPACE}/{name}")
     assert client.wait_for_server(TIMEOUT_S)
     for goal in goals:
@@ -307,6 +318,7 @@ def _send_goals_of(node: Node, kind: Any, name: str, goals: Iterable[Any]) -> No
         deadline = time.monotonic() + TIMEOUT_S
         while not ended:
             assert time.monotonic() < deadline, f"{name}: {goal}"
+            victims.check_alive()
             time.sleep(0.002)
     node.executor.create_task(client.destroy)
 

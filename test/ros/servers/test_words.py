@@ -24,8 +24,8 @@ FAR = Pose(position=Point(x=-HUGE))
     [
         ({"cp": FAR}, "steps[0].cp.position: 1e+308 is too far away; at most 1e+06"),
         ({"via": FAR}, "steps[0].via.position: 1e+308 is too far away"),
-        ({"speed": HUGE}, "steps[0].speed: must be from 1e-09 to 1e+09, or 0"),
-        ({"acceleration": TINY}, "steps[0].acceleration: must be from 1e-09 to 1e+09, or 0"),
+        ({"speed": HUGE}, "steps[0].speed: must be from 1e-30 to 1e+30, or 0"),
+        ({"acceleration": TINY}, "steps[0].acceleration: must be from 1e-30 to 1e+30, or 0"),
     ],
 )
 def test_a_number_that_would_overflow_is_named(
