@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from control_msgs.msg import SpeedScalingFactor
 from crtk_msgs.srv import QueryForwardKinematics, QueryInverseKinematics
 from dvrk_kinematics_interfaces.action import Move, TraceBlockO
 from dvrk_kinematics_interfaces.msg import FlightPlan
@@ -83,6 +84,12 @@ SUBSCRIBED: Final = (
     ),
     BridgeTopic(
         "<arm>/measured_js", JointState, qos.ARM_STATE, "compared with the path while it moves"
+    ),
+    BridgeTopic(
+        "bridge/<arm>/speed_scaling",
+        SpeedScalingFactor,
+        qos.SPEED_SCALING,
+        "part of its planned speed at which the bridge plays a motion",
     ),
 )
 

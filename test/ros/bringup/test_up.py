@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 
@@ -16,6 +17,8 @@ from running_command import await_gone, running
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
+from dvrk_kinematics.errors import CallFailed
+from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.bringup import simulated_arms
 from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
@@ -79,6 +82,40 @@ def test_a_node_that_dies_takes_the_others_along(node) -> None:
         command.wait("arm_simulator ended with exit code -9")
         assert command.end() == 1
         await_gone(pids)
+
+
+def test_a_bridge_that_is_killed_while_it_moves_ends_all_with_its_name(node) -> None:
+    """They were still there 2 s later, the server waiting for a bridge that was gone."""
+    with running(UP) as command:
+        command.wait(READY)
+        pids = command.children()
+        client = BlockOClient(node, "PSM1")
+        client.bring_up()
+        moving = threading.Event()
+
+        def hear(feedback) -> None:
+            if feedback.progress > 0.01 and not moving.is_set():
+                moving.set()
+                os.kill(command.find("ros.arm_bridge"), signal.SIGKILL)
+
+        assert "went away" in _trace(client, hear)
+        command.wait("bridge_PSM1 ended with exit code -9; stopping the others")
+        begin = time.monotonic()
+        assert command.end() == 1
+        assert time.monotonic() - begin < END_S
+        assert "it is killed" not in command.output
+        await_gone(pids)
+        client.close()
+
+
+def _trace(client: BlockOClient, hear) -> str:
+    """Trace, and tell why that failed: by the server's word, or by its end if that comes first."""
+    try:
+        result = client.trace(Trace(scale=0.2), hear)
+    except CallFailed as error:
+        return str(error)
+    assert not result.success
+    return str(result.message)
 
 
 def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:

@@ -11,6 +11,7 @@ from dvrk_kinematics_interfaces.action import TraceBlockO
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.motion.cannula import make_cannula_rule
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.planning_progress import UNWATCHED
 from dvrk_kinematics.ros.trajectory_jobs import Planner
 
 PSM = load_arm("PSM", "400006")
@@ -34,7 +35,7 @@ def test_a_figure_is_placed_by_the_rule_that_the_server_has(
     tmp_path: Path, depth_m: float
 ) -> None:
     goal = TraceBlockO.Goal(scale=0.5, place=True, **QUICK)
-    job = _planner(tmp_path, depth_m).read_trace(goal)(START)
+    job = _planner(tmp_path, depth_m).read_trace(goal)(START, UNWATCHED)
     assert job.placement is not None
     # The insertion's range is 0.24 m; its margin counts from where the rule is.
     wanted = depth_m + 0.24 * job.placement.margin
