@@ -220,6 +220,8 @@ def test_after_all_that_every_node_still_serves(victims: Victims, node: Node) ->
     grown = {
         name: (process.memory_bytes - victims.bytes_before[name]) * 1e-6
         for name, process in victims.processes.items()
+        # What it is sent is what it is for, however large.
+        if name != "recorder"
     }
     assert max(grown.values()) < MOST_MB, grown
     victims.check_alive()
