@@ -6,13 +6,15 @@ than planned it was there; two periods and the ticks missed are allowed. A try t
 stops, as it does when the machine has no time for 50 ms, is counted and begun anew; the figures
 are those of the last try, and what only a whole one proves is called unproven if that was stopped,
 too. *Latency* is the time from the sending of a measured_js to that
-of the joint_states with its stamp, both by the middleware's own clock.
+of the joint_states with its stamp, both by the middleware's own clock. Then a slow motion of one
+joint is slowed to half of its speed, again and again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -69,10 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--tries", type=int, default=3, help="how often to begin anew, if the guard stops it"
     )
+    parser.add_argument(
+        "--slow-downs", type=int, default=20, help="motions that are slowed, five times each"
+    )
     options = parser.parse_args(arguments)
     OUTPUT.mkdir(parents=True, exist_ok=True)
     use_own_domain()
-    report = play(options.seconds, options.minutes, options.tries)
+    report = play(options.seconds, options.minutes, options.tries, options.slow_downs)
     ticks = {part: sum_up(np.load(OUTPUT / f"{part}.npy"), *report["window_ns"]) for part in PARTS}
     figures = compare(report, ticks, options.seconds)
     end = "\n".join([*report["stops"], "" if report["error"] else report["text"]])
@@ -83,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def play(seconds: float, minutes: float, tries: int) -> dict[str, Any]:
+def play(seconds: float, minutes: float, tries: int, slow_downs: int) -> dict[str, Any]:
     """Run all processes, and give what the client reports."""
     files = {part: str(OUTPUT / f"{part}.npy") for part in (*PARTS, "memory")}
     answer = OUTPUT / "client.json"
@@ -95,7 +100,7 @@ def play(seconds: float, minutes: float, tries: int) -> dict[str, Any]:
     ]
     client = ["bench.bridge.client", "--report", str(answer), "--seconds", str(seconds)]
     client += ["--heard", str(OUTPUT / "heard.npz"), "--minutes", str(minutes)]
-    client += ["--tries", str(tries)]
+    client += ["--tries", str(tries), "--slow-downs", str(slow_downs)]
     with processes(commands):
         subprocess.run([sys.executable, "-m", *client], cwd=ROOT, check=True)
     report: dict[str, Any] = json.loads(answer.read_text())
@@ -108,7 +113,7 @@ def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: floa
     plan = plan_figure(load_arm("PSM"), seconds)
     missed = ticks["bridge"].missed + ticks["simulator"].missed
     times, poses = find_motion(heard["setpoint_cp"], report["begin_ns"], plan.duration_s)
-    window_s = 0.5 + PERIOD_S * missed
+    window_s = 0.5 + PERIOD_S * missed + find_lateness(report["text"])
     errors = plan.path.contour_errors(times, as_ideal_arm(cp_to_matrices(poses)[0]), window_s)
     latency_ms = find_latency(heard["measured_js"], heard["joint_states"])
     growth, span = find_growth(np.load(OUTPUT / "memory.npy"), report["window_ns"][0])
@@ -129,6 +134,7 @@ def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: floa
         Figure("latency p50, ms", float(np.percentile(latency_ms, 50))),
         Figure("latency p99, ms", float(np.percentile(latency_ms, 99))),
         Figure("latency max, ms", float(latency_ms.max())),
+        *find_slow_down(report["slow_down_s"]),
         Figure("CPU of the bridge, % of a core", bridge.cpu_percent, 35.0),
         Figure(f"memory growth in {span:.0f} s, MB", growth),
     ]
@@ -156,6 +162,24 @@ def find_latency(measured: Array, shown: Array) -> Array:
     _, a, b = np.intersect1d(measured[:, 0], shown[:, 0], return_indices=True)
     latency: Array = (shown[b, 1] - measured[a, 1]) * 1e-6
     return latency
+
+
+def find_lateness(text: str) -> float:
+    """How late a motion was by its own result (s): a slow-down is no contour error."""
+    found = re.search(r"([0-9.]+) ms late", text)
+    return 0.0 if found is None else 1e-3 * float(found[1])
+
+
+def find_slow_down(latencies_s: Sequence[float]) -> list[Figure]:
+    """From speed_scaling_input to the first slower setpoint, beside the period of the loop."""
+    what = f"from speed_scaling_input to a slower setpoint, {len(latencies_s)} times"
+    latencies_ms = 1e3 * np.array(latencies_s or [np.nan])
+    p50, p99 = np.percentile(latencies_ms, [50, 99])
+    return [
+        Figure(f"{what}: p50, ms", float(p50)),
+        Figure("the same: p99, ms", float(p99)),
+        Figure("the same: p50 in periods", float(p50) * 1e-3 / PERIOD_S),
+    ]
 
 
 def find_growth(memory: Array, begin_ns: int) -> tuple[float, float]:

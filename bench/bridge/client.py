@@ -22,6 +22,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bench.bridge.ear import Ear
 from bench.bridge.figure import plan_figure
+from bench.bridge.slider import SPEED, Slider
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.plan import Plan
@@ -33,6 +34,8 @@ from dvrk_kinematics.ros.stamps import write_stamp
 ARM = "PSM1"
 TIMEOUT_S = 60.0
 _TRIES = 30
+_WAY_RAD = 0.09
+_SLOW_DOWNS = 5
 _AHEAD_NS = 2_000_000_000
 """How long before its begin a figure is sent, so that its begin is known exactly."""
 
@@ -65,6 +68,19 @@ class Client:
                 return
             time.sleep(0.5)
         raise RuntimeError(result.error_string)
+
+    def slow_down(self, slider: Slider, q: Array, times: int) -> list[float]:
+        """Slow an even motion of the first joint again and again; gives the latencies (s)."""
+        found: list[float] = []
+        ends = [q + np.eye(len(q))[0] * side * _WAY_RAD for side in (1.0, 0.0)]
+        for k in range(times):
+            goal = self._goal(np.array([round(_WAY_RAD / SPEED * 1e9)]), ends[k % 2][None], None)
+            sent = send_goal(self._follow, goal, TIMEOUT_S)
+            for _ in range(_SLOW_DOWNS):
+                latency_s = slider.measure()
+                found += [] if latency_s is None else [latency_s]
+            sent.result(TIMEOUT_S)
+        return found
 
     def play(self, plan: Plan, ear: Ear) -> dict[str, Any]:
         """Play a plan while listening; tells when it began and how it ended."""
@@ -117,6 +133,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     break
                 stops.append(report["text"])
             ear.save(options.heard)
+            slider = Slider(node, ARM)
+            latencies = client.slow_down(slider, plan.spline.position[-1], options.slow_downs)
             end = time.monotonic() + 60.0 * options.minutes
             while time.monotonic() < end:
                 client.go(plan.spline.position[0], 5.0)
@@ -125,7 +143,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
-    return report | {"window_ns": window, "seconds": plan.duration_s, "stops": stops}
+    heard = {"seconds": plan.duration_s, "stops": stops, "slow_down_s": latencies}
+    return report | heard | {"window_ns": window}
 
 
 def main() -> int:
@@ -134,6 +153,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="length of the figure")
     parser.add_argument("--tries", type=int, default=1, help="how often to begin, if stopped")
     parser.add_argument("--minutes", type=float, default=0.0, help="how long to repeat it")
+    parser.add_argument("--slow-downs", type=int, default=20, help="motions that are slowed")
     parser.add_argument("--heard", type=Path, required=True, help="file for what was heard")
     parser.add_argument("--report", type=Path, required=True)
     options = parser.parse_args()

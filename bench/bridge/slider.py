@@ -1,0 +1,84 @@
+"""How soon a motion is slower after somebody has asked for that."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from control_msgs.msg import SpeedScalingFactor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.patched import RawReader
+from dvrk_kinematics.ros.polled import PolledSubscription
+
+__all__ = ["SPEED", "Slider"]
+
+_QUEUE = qos.with_depth(qos.STATE, 1000)
+_SLOWER = 0.85
+"""Part of its speed below which a joint is slower, whatever the jitter of the stamps. At SPEED the
+first slower setpoint is below it."""
+SPEED = 0.03
+"""Speed of the first joint (rad/s) while it is slowed: its acceleration takes off a quarter of it
+in a period."""
+_CLOSEST_S = 0.003
+"""Setpoints closer than this (s) tell no speed: one was sent late."""
+_TIMEOUT_S = 2.0
+
+
+class Slider:
+    """Asks for a lower speed, and hears when the setpoints have it.
+
+    Args:
+        node: The node.
+        arm: Name of the arm.
+    """
+
+    def __init__(self, node: Node, arm: str) -> None:
+        self._publisher = node.create_publisher(
+            SpeedScalingFactor, f"bridge/{arm}/speed_scaling_input", qos.SPEED_SCALING
+        )
+        self._setpoints = PolledSubscription(node, JointState, f"{arm}/servo_jp", _QUEUE)
+        self._reader: RawReader[JointState] = RawReader(JointState, ["position", "velocity"])
+        self._last: tuple[int, float] | None = None
+        self._rng = np.random.default_rng(1)
+
+    def measure(self) -> float | None:
+        """Ask for half of the speed once, while the first joint moves at SPEED.
+
+        Returns:
+            Time from asking to the sending of the first setpoint that is slower (s), None if the
+            joint did not move so.
+        """
+        self._setpoints.take_newest()
+        self._last = None
+        deadline = time.monotonic() + _TIMEOUT_S
+        while not 0.95 < self._next_speed(deadline)[1] / SPEED < 1.05:
+            if time.monotonic() > deadline:
+                return None
+        # At any moment of a period, not always just after a setpoint.
+        time.sleep(float(self._rng.uniform(0.0, 0.005)))
+        asked_ns = time.time_ns()
+        self._publisher.publish(SpeedScalingFactor(factor=0.5))
+        found = None
+        while found is None and time.monotonic() < deadline:
+            sent_ns, speed = self._next_speed(deadline)
+            if sent_ns > asked_ns and 0.0 < speed < _SLOWER * SPEED:
+                found = (sent_ns - asked_ns) * 1e-9
+        self._publisher.publish(SpeedScalingFactor(factor=1.0))
+        return found
+
+    def _next_speed(self, deadline: float) -> tuple[int, float]:
+        """When the next setpoint was sent (ns), and the first joint's speed (rad/s) until then.
+
+        The speed is 0 where it cannot be told.
+        """
+        while (message := self._setpoints.take_raw(self._reader)) is None:
+            if time.monotonic() > deadline:
+                return 0, 0.0
+            time.sleep(0.0005)
+        now = message.stamp_ns, float(message["position"][0])
+        last, self._last = self._last or now, now
+        elapsed_s = (now[0] - last[0]) * 1e-9
+        return now[0], abs(now[1] - last[1]) / elapsed_s if elapsed_s > _CLOSEST_S else 0.0
