@@ -314,35 +314,3 @@ def test_a_goal_for_an_arm_that_has_been_silent_for_long_is_refused(rig) -> None
     rig.ticks(500)
     refused = rig.play(1.0, q=FAR)
     assert refused is not None and refused.reason is Reason.STALE_STATE
-
-
-def test_whatever_is_late_commands_stay_inside_the_limits(make_rig) -> None:
-    """Random ages, gaps, wishes, goals, cancels and replacements."""
-    rng = np.random.default_rng(9)
-    rig = make_rig(patience_s=1e3)
-    for k in range(200):
-        target = FAR * rng.uniform(-1.0, 1.0, 6)
-        target[2] = rng.uniform(0.06, 0.2)
-        rig.play(rng.uniform(0.01, 1.5), q=target, goal_id=k)
-        rig.player.scaling.wish = float(rng.choice([1.0, 1.0, 0.5, 0.0, rng.uniform()]))
-        for _ in range(int(rng.integers(1, 80))):
-            rig.arm.is_reporting = rng.uniform() < 0.7
-            rig.tick(dt_ns=int(rng.choice([PERIOD_NS] * 8 + [rng.integers(10**6, 150 * 10**6)])))
-        if rng.uniform() < 0.3:
-            rig.player.cancel(k)
-        if k % 50 == 49:
-            rig.arm.is_reporting = True
-            rig.player.scaling.wish = 1.0
-            rig.run()
-            rig.check_commands()
-            rig.arm.sent.clear()
-            rig.ticks(30)
-    rig.player.scaling.wish = 1.0
-    rig.arm.is_reporting = True
-    rig.run()
-    reasons = [r.finding.reason for r in rig.results]
-    assert reasons.count(Reason.REACHED) >= 3
-    # Setpoints that an arm does not report for long enough could be lost: that still stops.
-    assert set(reasons) <= {
-        Reason.REACHED, Reason.REPLACED, Reason.CANCELLED, Reason.ARM_BEHIND
-    }  # fmt: skip
