@@ -1,7 +1,8 @@
 """Carries out the goals of one arm: reads and plans them, has them played, and tells how it went.
 
-Planning takes long and waiting takes longer, so that each arm has a thread of its own here. A goal
-that comes while another moves replaces it: that one is stopped along its path, and the new one
+Planning takes long and waiting takes longer, so that each arm has a thread of its own for them.
+Another one reads goals: thousands of steps must not keep a cancel from being heard. A goal that
+comes while another moves replaces it: that one is stopped along its path, and the new one
 begins where it came to rest. One that comes while another is being planned is refused, and so is
 one that makes no sense; neither disturbs what moves.
 """
@@ -13,7 +14,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from dvrk_kinematics_interfaces.msg import FlightPlan as FlightPlanMessage
 from rclpy.node import Node
@@ -69,6 +71,22 @@ class _Request:
     plan: PlanFrom
 
 
+class _Arrival(NamedTuple):
+    """A goal that was accepted and not yet read.
+
+    Attributes:
+        server: Its action.
+        goal_id: Its id.
+        goal: The goal message.
+        read: Reads it.
+    """
+
+    server: DeferredActionServer
+    goal_id: bytes
+    goal: Any
+    read: Callable[[Any], PlanFrom]
+
+
 class ArmMover:
     """The actions of one arm.
 
@@ -98,6 +116,7 @@ class ArmMover:
         self._flight_plans = node.create_publisher(
             FlightPlanMessage, f"trajectory/{name}/flight_plan", qos.DESCRIPTION
         )
+        self._arrivals: queue.SimpleQueue[_Arrival | None] = queue.SimpleQueue()
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._phase = _Phase.IDLE
@@ -105,6 +124,7 @@ class ArmMover:
         self._is_closing = False
         self._thread = threading.Thread(target=self._work, name=f"mover {name}", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._read, name=f"goals of {name}", daemon=True).start()
 
     def offer(self, action: Any, name: str, read: Callable[[Any], PlanFrom]) -> None:
         """Offer an action whose goals this arm carries out.
@@ -117,19 +137,14 @@ class ArmMover:
         server: DeferredActionServer
 
         def take(goal_id: bytes, goal: Any) -> None:
-            try:
-                request = _Request(server, goal_id, goal, read(goal))
-            except Exception as error:
-                server.finish(goal_id, GoalStatus.ABORTED, self._refusal(server, error))
-            else:
-                self._take(request)
+            self._arrivals.put(_Arrival(server, goal_id, goal, read))
 
         server = DeferredActionServer(self._node, action, f"trajectory/{self._name}/{name}", take)
 
     def begin_to_close(self) -> None:
         """Have what moves stopped, and carry out no more goals; does not wait for that."""
         self._is_closing = True
-        self._requests.put(None)
+        self._arrivals.put(None)
 
     def wait_until_closed(self, timeout_s: float) -> None:
         """Wait until nothing is carried out any more, and say if that takes too long (s)."""
@@ -137,8 +152,23 @@ class ArmMover:
         if self._thread.is_alive():
             self._node.get_logger().error(f"{self._name}: was told to stop, and has not said so")
 
+    def _read(self) -> None:
+        """In a thread of its own: read goals in the order in which they come."""
+        while (arrival := self._arrivals.get()) is not None:
+            server, goal_id, goal, read = arrival
+            watch = PlanningWatch(partial(self._find_own_end, server, goal_id))
+            try:
+                with watch.progress.in_force():
+                    request = _Request(server, goal_id, goal, read(goal))
+            except Exception as error:
+                server.finish(goal_id, *self._refuse(server, error))
+            else:
+                self._take(request)
+        # Last, so that no goal is left without an answer.
+        self._requests.put(None)
+
     def _take(self, request: _Request) -> None:
-        """In the executor's thread: queue a goal, or refuse it at once."""
+        """Queue a goal, or refuse it at once."""
         with self._lock:
             is_taken = self._phase is not _Phase.PLANNING and not self._is_replaced
             if is_taken:
@@ -149,8 +179,7 @@ class ArmMover:
             self._requests.put(request)
             return
         busy = InvalidInput("goal", "another one is being planned; send it again later")
-        refusal = self._refusal(request.server, busy)
-        request.server.finish(request.goal_id, GoalStatus.ABORTED, refusal)
+        request.server.finish(request.goal_id, *self._refuse(request.server, busy))
 
     def _work(self) -> None:
         while (request := self._wait_for_request()) is not None:
@@ -177,14 +206,8 @@ class ArmMover:
             self._feed_back(request, job.plan, Going(0.0))
             self._flight_plans.publish(make_flight_plan(job.plan.flight_plan))
             outcome = self._move(request, job)
-        except PlanningCancelled as ended:
-            text = str(ended)
-            is_cancelled = ended.reason == CANCELLED
-            status = GoalStatus.CANCELED if is_cancelled else GoalStatus.ABORTED
-            found = FlightPlan(ok=False, reason=text)
-            return status, _unplanned(request.server, text, found)
         except Exception as error:
-            return GoalStatus.ABORTED, self._refusal(request.server, error)
+            return self._refuse(request.server, error)
         return outcome.status, self._report(request.server, outcome, job)
 
     def _plan(self, request: _Request) -> Job:
@@ -249,10 +272,13 @@ class ArmMover:
 
     def _find_end(self, request: _Request) -> str:
         """Why a motion shall end early; empty if it shall not."""
-        if request.goal_id in request.server.find_cancelled():
+        why = self._find_own_end(request.server, request.goal_id)
+        return "replaced by a new goal" if self._is_replaced and why != CANCELLED else why
+
+    def _find_own_end(self, server: DeferredActionServer, goal_id: bytes) -> str:
+        """The same, whatever other goals come."""
+        if goal_id in server.find_cancelled():
             return CANCELLED
-        if self._is_replaced:
-            return "replaced by a new goal"
         return ENDING if self._is_closing else ""
 
     def _feed_back(self, request: _Request, plan: Plan, going: Going) -> None:
@@ -263,16 +289,26 @@ class ArmMover:
         )
         request.server.feed_back(request.goal_id, feedback)
 
-    def _refusal(self, server: DeferredActionServer, error: Exception) -> Any:
-        """The result of a goal that was not carried out."""
-        text = explain(error, self._node.get_logger())
-        if isinstance(error, PlanningTimeout):
-            text = f"{text} by the parameter max_planning_time"
-        self._node.get_logger().warning(f"{self._name}: {text}")
+    def _refuse(self, server: DeferredActionServer, error: Exception) -> tuple[GoalStatus, Any]:
+        """How a goal ends that has no plan, and its result."""
+        if isinstance(error, PlanningCancelled):
+            is_cancelled = error.reason == CANCELLED
+            status = GoalStatus.CANCELED if is_cancelled else GoalStatus.ABORTED
+            text = message = str(error)
+        else:
+            status = GoalStatus.ABORTED
+            text = explain(error, self._node.get_logger())
+            if isinstance(error, PlanningTimeout):
+                text = f"{text} by the parameter max_planning_time"
+            message = f"{self._name}: {text}"
+            self._node.get_logger().warning(message)
         found = error.flight_plan if isinstance(error, PlanRefused) else None
-        if found is None:
-            found = FlightPlan(ok=False, reason=text)
-        return _unplanned(server, f"{self._name}: {text}", found)
+        return status, server.action_type.Result(
+            success=False,
+            message=message,
+            plan=make_flight_plan(found or FlightPlan(ok=False, reason=text)),
+            error=not_measured(),
+        )
 
     def _report(self, server: DeferredActionServer, outcome: Outcome, job: Job) -> Any:
         """The result of a goal that was planned."""
@@ -287,10 +323,3 @@ class ArmMover:
             result.figure = matrix_to_pose(job.placement.T_base_figure)
             result.scale = float(job.placement.scale)
         return result
-
-
-def _unplanned(server: DeferredActionServer, message: str, found: FlightPlan) -> Any:
-    """The result of a goal that has no plan, with what was found until then."""
-    return server.action_type.Result(
-        success=False, message=message, plan=make_flight_plan(found), error=not_measured()
-    )

@@ -83,3 +83,12 @@ def test_a_motion_that_arrived_while_its_end_was_asked_for_has_arrived() -> None
     assert _read_result(stopped, CANCELLED).status is Ended.CANCELED
     assert _read_result(stopped, "the server ends").status is Ended.ABORTED
     assert _read_result(stopped, "").status is Ended.ABORTED
+
+
+def test_a_pause_of_hours_is_remembered_as_its_begin_and_its_end() -> None:
+    notes = [(100.0, 0.0), (100.5, 0.5), *((101.0 + 0.05 * k, 0.7) for k in range(5000))]
+    clock = _heard(*notes, (352.0, 1.7))
+    assert len(clock._heard) == 5
+    at = clock.read(np.array([100.25, 101.0, 200.0, 350.95, 351.475]))
+    assert at == pytest.approx([0.25, 0.7, 0.7, 0.7, 1.2])
+    assert clock.newest_s == 1.7
