@@ -20,7 +20,6 @@ from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.heard_speed_scaling import HeardSpeedScaling
 from dvrk_kinematics.ros.server_watch import ServerWatch
-from dvrk_kinematics.ros.slow_downs import describe_slow_downs, read_slow_downs
 from dvrk_kinematics.ros.spinning import SpinningNode
 
 pytestmark = pytest.mark.ros
@@ -112,17 +111,3 @@ def test_a_factor_that_was_said_before_is_heard(spinning: Any) -> None:
     publisher.publish(SpeedScalingFactor(factor=0.5))
     heard = HeardSpeedScaling(spinning("hearing"), "PSM7")
     _until(lambda: heard.read() == 0.5, "the factor")
-
-
-@pytest.mark.parametrize("count", [1, 2, 17, 12_345])
-def test_slow_downs_are_read_as_they_are_told(count: int) -> None:
-    told = describe_slow_downs(count)
-    assert f"slowed down {count} time" in told
-    assert read_slow_downs(told) == count
-    assert read_slow_downs(f"reached; {told}, then stopped 3 times") == count
-
-
-@pytest.mark.parametrize("text", ["", "reached", "slowed down", "slowed down often", "7 times"])
-def test_a_motion_that_was_not_slowed_down_tells_nothing(text: str) -> None:
-    assert describe_slow_downs(0) == ""
-    assert read_slow_downs(text) == 0

@@ -22,8 +22,8 @@ WORDS, MOVES, SERVO = Command("words"), Command("moves"), Command("servo", is_st
 
 def names(*arrived: tuple[float, Command, str]) -> list[str]:
     """Which of some messages, at milliseconds, of a topic, are seen."""
-    made = [Arrival(round(at * MS), name, topic) for at, topic, name in arrived]
-    return [name for _, name, _ in newest_of_bursts(made)]
+    made = [Arrival(round(at * MS), name, "", topic) for at, topic, name in arrived]
+    return [arrival.message for arrival in newest_of_bursts(made)]
 
 
 def test_of_words_sent_back_to_back_the_last_is_acted_on() -> None:
