@@ -221,8 +221,9 @@ def _solve_near(J: Array, wanted: Array, guess: Array, is_turned: Mask) -> Array
 def _play(arm: Arm, spline: Spline, grid: Grid, segment: Segment) -> Played:
     coefficients = spline.segments(0, len(spline.times) - 1)
     lengths = np.diff(spline.times)
-    parts = []
-    for first in range(0, len(grid.t), _CHUNK):
+    count, joints = len(grid.t), spline.position.shape[1]
+    played = Played(*np.empty((3, count, joints)), *np.empty((2, count)))
+    for first in range(0, count, _CHUNK):
         check_in()
         rows = slice(first, first + _CHUNK)
         knots, u = grid.interval[rows], grid.u[rows][:, None]
@@ -234,12 +235,14 @@ def _play(arm: Arm, spline: Spline, grid: Grid, segment: Segment) -> Played:
             q = q * u + row[knots]
         h = lengths[knots][:, None]
         off = arm.forward(q)[:, :3] - segment.pose(grid.t[rows])[:, :3]
-        away = np.linalg.norm(off[..., 3], axis=1)
         # |R_a - R_b| is 2 sqrt(2) sin(angle / 2), which keeps its digits for small angles.
         chord = np.linalg.norm(off[..., :3].reshape(-1, 9), axis=1)
-        angle = 2.0 * np.arcsin(np.minimum(chord / np.sqrt(8.0), 1.0))
-        parts.append(Played(q, qd / h, 2.0 * half_qdd / (h * h), away, angle))
-    return Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        played.q[rows] = q
+        played.qd[rows] = qd / h
+        played.qdd[rows] = 2.0 * half_qdd / (h * h)
+        played.position_deviation[rows] = np.linalg.norm(off[..., 3], axis=1)
+        played.rotation_deviation[rows] = 2.0 * np.arcsin(np.minimum(chord / np.sqrt(8.0), 1.0))
+    return played
 
 
 def _singular_values(arm: Arm, q: Array) -> Array:
