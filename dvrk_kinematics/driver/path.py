@@ -139,6 +139,11 @@ class PathClock:
             return Momentum(Sample(q, np.zeros_like(qd)))
         return Momentum(Sample(q, qd), self.rate, self._before)
 
+    def rest(self) -> None:
+        """Rest here, as an arm does that got no setpoint for so long that it came to rest."""
+        still = np.zeros_like(self._q)
+        self.rate, self._before = 0.0, Step(still, still, 0.5 * self._max_step_s)
+
     def advance(self, elapsed_s: float, scale: float = 1.0) -> Sample:
         """Advance by the time that went by, and give what to command.
 

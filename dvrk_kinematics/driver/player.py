@@ -148,6 +148,25 @@ class Player:
         if self._jog is not None:
             self.last_stop = self._jog.stop(finding) or self.last_stop
 
+    def wait(self, now_ns: int) -> bool:
+        """Let a goal that is played rest where it is, and send nothing until all is in time again.
+
+        For an arm that was silent for so long that it rests, and that may not be ours any more.
+
+        Args:
+            now_ns: Time now (monotonic).
+
+        Returns:
+            Whether there was such a goal, and nothing else that moves.
+        """
+        active = self._active
+        if active is None or active.why_stopping is not None:
+            return False
+        active.clock.rest()
+        self._advanced_ns = now_ns
+        self.scaling.wait(now_ns)
+        return True
+
     def _stop_active(self, finding: Finding) -> None:
         active = self._active
         if active is None:

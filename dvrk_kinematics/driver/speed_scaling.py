@@ -57,10 +57,6 @@ class SpeedScaling:
         self._is_overdue, self._in_time_ns, self._in_time_since_ns = True, now_ns, None
         self._allowed = 0.0
 
-    def wait_longer(self) -> None:
-        """Let a motion that rests wait anew until all has been in time; the patience goes on."""
-        self._in_time_since_ns = None
-
     def observe(
         self, age_s: float, is_ready: bool, now_ns: int, is_moving: bool
     ) -> Finding | None:

@@ -73,7 +73,9 @@ class ArmSimulator(Node):
         self._datum_ns = 0
         self._stamps = EventStamps(self._read_clock)
         self._datum_stamps = DatumStamps(
-            self._read_clock, ClockReadings(random_of(settings.seed, "readings"))
+            self._read_clock,
+            ClockReadings(random_of(settings.seed, "readings")),
+            is_simulated=bool(self.get_parameter("use_sim_time").value),
         )
         self._commands = CommandQueue(self)
         self._events: list[tuple[SimulatedArm | SimulatedSuj, EventPublishers]] = []

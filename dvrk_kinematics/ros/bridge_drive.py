@@ -120,6 +120,7 @@ class ArmDrive:
         self.last_refusal: Finding | None = None
         self.last_jaw_stop: Finding | None = None
         self._heard_ns: int | None = None
+        self._answer_s = settings.state_timeout
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
         self._speed = SpeedTopics(node, settings.arm)
@@ -167,7 +168,7 @@ class ArmDrive:
             now_ns: Time now (monotonic).
         """
         self._watch_silence()
-        self._watch_identity()
+        self._watch_identity(now_ns)
         self._hear_others(now_ns)
         self._take_speed()
         refused = self.commands.find_refusal()
@@ -199,22 +200,16 @@ class ArmDrive:
         if (self._heard_ns - before) * 1e-9 > SILENT_S:
             self.identity.ask_again()
 
-    def _watch_identity(self) -> None:
+    def _watch_identity(self, now_ns: int) -> None:
         """Let nothing go on that moves an arm which is not the one it began with."""
         stranger = self.identity.find_refusal()
         if stranger is None or stranger.reason is not Reason.NOT_SIMULATED or self.is_idle:
             return
-        if self.identity.is_asking and self._is_paused:
-            # The arm was silent, and the motion rests: it waits for the answer too.
-            self.player.scaling.wait_longer()
-            return
-        self.stop(stranger)
-
-    @property
-    def _is_paused(self) -> bool:
-        """Whether what is being played rests because the arm was silent."""
         is_jaw_idle = self._jaw is None or self._jaw.feedback() is None
-        return is_jaw_idle and self.player.scaling.is_overdue and self.player.speed == 0.0
+        is_waiting = is_jaw_idle and self.identity.is_asking and self.player.wait(now_ns)
+        # Nothing is sent while it is not known who would hear it, but not for ever.
+        if not is_waiting or self.identity.asked_s > self._answer_s:
+            self.stop(stranger)
 
     def _hear_others(self, now_ns: int) -> None:
         """Yield to whatever somebody else tells the arm."""

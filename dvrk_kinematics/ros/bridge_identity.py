@@ -7,6 +7,7 @@ arms commands nothing else, even if a real robot with the same names is on the n
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +51,13 @@ class ArmIdentity:
         """Names of the nodes that publish the arm's state."""
         self.is_asking = False
         """Whether it is not known yet who has spoken after a silence."""
+        self._asked_s = 0.0
         create_steady_timer(node, _LOOK_S, self._look)
+
+    @property
+    def asked_s(self) -> float:
+        """For how long it has been asked who has spoken after a silence (s)."""
+        return time.monotonic() - self._asked_s
 
     def find_refusal(self) -> Finding | None:
         """Why the arm must not be commanded; None if it may. From any thread."""
@@ -65,7 +72,7 @@ class ArmIdentity:
             text = f"{self._arm} was silent, and who publishes it now is being asked"
             self._refusal = Finding(Reason.NOT_SIMULATED, text)
             self._known = None
-            self.is_asking = True
+            self.is_asking, self._asked_s = True, time.monotonic()
 
     def _look(self) -> None:
         """See who publishes; ask whoever is new."""

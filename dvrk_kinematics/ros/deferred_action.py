@@ -26,7 +26,7 @@ __all__ = ["DeferredActionServer"]
 _RESULT_TIMEOUT_S = 10
 """How long a result can be asked for."""
 
-_MOST_KEPT = 1000
+_MOST_KEPT = 5000
 """Goals, under way or with a result that can be asked for, beyond which new ones are rejected."""
 
 _READY = (
@@ -44,8 +44,8 @@ _LOOK_S = 0.05
 class DeferredActionServer(ActionServer):
     """Accepts every goal, so that a refusal can say why in its result.
 
-    Only if a thousand are kept already is one rejected. A goal itself may be large, and is kept by
-    whoever carries it out, as long as that takes.
+    Only if five thousand are kept already is one rejected. A goal itself may be large, and is kept
+    by whoever carries it out, as long as that takes.
 
     Args:
         node: The node.

@@ -51,6 +51,8 @@ class DatumStamps:
         read_clock: The node's clock (ns).
         readings: What passes between two readings.
         read_monotonic: The clock on which data are made (ns).
+        is_simulated: Whether the node's clock is one that comes in steps, over /clock. An age on
+            another clock tells nothing then: a datum is stamped once, with the time of its making.
     """
 
     def __init__(
@@ -58,10 +60,14 @@ class DatumStamps:
         read_clock: Callable[[], int],
         readings: ClockReadings,
         read_monotonic: Callable[[], int] = time.monotonic_ns,
+        *,
+        is_simulated: bool = False,
     ) -> None:
         self._read_clock = read_clock
         self._readings = readings
         self._read_monotonic = read_monotonic
+        self._is_simulated = is_simulated
+        self._datum_ns: int | None = None
         self._made_ns = 0
 
     def begin(self, datum_ns: int) -> None:
@@ -70,6 +76,10 @@ class DatumStamps:
         Args:
             datum_ns: When it was made (ns, monotonic).
         """
+        is_new, self._datum_ns = datum_ns != self._datum_ns, datum_ns
+        if self._is_simulated:
+            self._made_ns = self._read_clock() if is_new else self._made_ns
+            return
         for _ in range(_TRIES):
             before = self._read_monotonic()
             now = self._read_clock()
@@ -80,4 +90,5 @@ class DatumStamps:
 
     def next(self) -> int:
         """The stamp (ns) of its next message; never 0, which means invalid."""
-        return max(self._made_ns - self._readings.error_ns(), 1)
+        error_ns = 0 if self._is_simulated else self._readings.error_ns()
+        return max(self._made_ns - error_ns, 1)

@@ -185,19 +185,25 @@ def test_no_clock_and_one_that_jumps_by_an_hour_harm_no_motion(make_rig: Any, no
         clock.end()
 
 
-def test_an_arm_whose_clock_jumps_by_an_hour_is_moved_on(make_rig: Any, node: Node) -> None:
+def test_an_arm_whose_clock_jumps_on_is_moved_on_and_stops_when_it_jumps_back(
+    make_rig: Any, node: Node
+) -> None:
     """Its stamps are compared with each other only, never with a clock of ours."""
     clock = JumpingClock(node)
     try:
         client: BridgeClient = make_rig("jumps", simulator={"use_sim_time": True}).client
         client.get_ready()
         client.reach(HOME)
+        ends = []
         for offset_ns, q in ((HOUR_NS, at(yaw=0.4)), (-HOUR_NS, HOME)):
             before = client.commands.mark()
             goal = client.go(q, 2.5)
             client.wait_moving(0.2, before=before)
             clock.offset_ns = offset_ns
-            response = goal.result(TIMEOUT_S)
-            assert response.status == SUCCEEDED, response
+            ends.append(goal.result(TIMEOUT_S))
+        assert ends[0].status == SUCCEEDED, ends[0]
+        check_ended(ends[1], Reason.STAMP_WENT_BACK, VIOLATED)
+        # From then on its clock is the one that it has now.
+        client.until(lambda: client.go(HOME, 1.0).result(TIMEOUT_S).status == SUCCEEDED, "home")
     finally:
         clock.end()

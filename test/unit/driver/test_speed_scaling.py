@@ -314,3 +314,18 @@ def test_a_goal_for_an_arm_that_has_been_silent_for_long_is_refused(rig) -> None
     rig.ticks(500)
     refused = rig.play(1.0, q=FAR)
     assert refused is not None and refused.reason is Reason.STALE_STATE
+
+
+def test_a_goal_that_waits_for_who_is_there_sends_nothing_and_goes_on_from_rest(rig) -> None:
+    path = _begin(rig)
+    rig.arm.is_reporting = False
+    rig.tick(dt_ns=1_500_000_000)
+    rig.arm.is_reporting = True
+    sent = len(rig.arm.sent)
+    for _ in range(50):
+        assert rig.player.wait(rig.arm.now_ns)
+        rig.tick()
+    assert len(rig.arm.sent) == sent and rig.player.speed == 0.0
+    rig.run()
+    assert rig.results[0].finding.reason is Reason.REACHED
+    _check_path(rig, path)
