@@ -6,7 +6,6 @@ rosbags.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,8 @@ from typing import Any
 
 from dvrk_kinematics.bags.bag_metadata import FILE_NAME, BagMetadata, read_metadata
 from dvrk_kinematics.bags.mcap_reader import LATEST_NS, McapReader
-from dvrk_kinematics.errors import BagError, MissingExtra, shorten
+from dvrk_kinematics.bags.rosbags_import import rosbags_import
+from dvrk_kinematics.errors import BagError, shorten
 
 __all__ = ["BagReader", "BagTopic"]
 
@@ -193,7 +193,7 @@ class BagReader:
             self.notes.append(f"{damages[0]}{more}; {self.count} messages are left")
 
     def _read_by_rosbags(self, bag: Path) -> None:
-        rosbag2 = _import("rosbags.rosbag2")
+        rosbag2 = rosbags_import("rosbags.rosbag2")
         try:
             reader = rosbag2.Reader(bag)
             reader.open()
@@ -230,12 +230,3 @@ def _checked(time_ns: Any) -> int:
 
 def _one_line(error: Exception) -> str:
     return shorten(" ".join(str(error).split()) or type(error).__name__)
-
-
-def _import(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(
-            "rosbags", "install requirements/bags.txt, or start with ./dvrk report"
-        ) from error

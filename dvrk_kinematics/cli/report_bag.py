@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from dvrk_kinematics.bags.bag_reader import BagReader
+from dvrk_kinematics.bags.rosbags_import import rosbags_import
 from dvrk_kinematics.cli.report_messages import (
     NS,
     Message,
@@ -17,7 +17,7 @@ from dvrk_kinematics.cli.report_messages import (
     tip_stream,
 )
 from dvrk_kinematics.cli.report_recording import ArmRecording, Recording, TopicCount
-from dvrk_kinematics.errors import BagError, MissingExtra, shorten
+from dvrk_kinematics.errors import BagError, shorten
 
 __all__ = ["read_recording"]
 
@@ -43,7 +43,7 @@ class _Decoder:
     def __init__(self, bag: BagReader) -> None:
         self.bag = bag
         self.remarks = list(bag.notes)
-        typesys = _import("rosbags.typesys")
+        typesys = rosbags_import("rosbags.typesys")
         self._types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self._types.register(typesys.get_types_from_msg("float64 factor", _SCALING))
 
@@ -171,12 +171,3 @@ def _last_text(decoder: _Decoder, topic: str) -> str:
         decoder.remarks.append(f"{shorten(topic)}: a text of {len(last)} characters is left out")
         return ""
     return last
-
-
-def _import(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(
-            "rosbags", "install requirements/bags.txt, or start with ./dvrk report"
-        ) from error

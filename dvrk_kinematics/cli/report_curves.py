@@ -20,7 +20,7 @@ from dvrk_kinematics.cli.report_motion import (
     velocity_of,
 )
 from dvrk_kinematics.cli.report_plans import PlayedPath, find_played
-from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream, SpeedScaling
+from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream, RecordedSpeed
 from dvrk_kinematics.cli.report_slow_downs import SlowDowns, measure_slow_downs
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
@@ -73,7 +73,7 @@ class ArmCurves:
     contours: tuple[Contour, ...]
     state: Periods | None
     command: Periods | None
-    scaling: SpeedScaling | None
+    scaling: RecordedSpeed | None
     slow_downs: SlowDowns | None
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvrk_kinematics.cli.report_recording import JointStream, PlannedPath, SpeedScaling, TipStream
+from dvrk_kinematics.cli.report_recording import JointStream, PlannedPath, RecordedSpeed, TipStream
 from dvrk_kinematics.errors import shorten
 from dvrk_kinematics.geometry.arrays import Array
 
@@ -112,12 +112,12 @@ def planned_paths(
 
 def speed_scaling(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
-) -> SpeedScaling | None:
+) -> RecordedSpeed | None:
     """The speed as part of the planned one; None if there is none; arguments as joint_stream."""
     sound = _leave_out(messages, _complain_of_factor, topic, remarks)
     if not sound:
         return None
-    return SpeedScaling(
+    return RecordedSpeed(
         times=np.array([(message.received_ns - start_ns) / NS for message in sound]),
         factor=np.array([float(message.content.factor) for message in sound]),
     )

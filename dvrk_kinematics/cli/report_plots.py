@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dvrk_kinematics.cli.report_curves import ArmCurves
-from dvrk_kinematics.cli.report_recording import SpeedScaling
+from dvrk_kinematics.cli.report_recording import RecordedSpeed
 from dvrk_kinematics.cli.report_slow_downs import factor_at
 from dvrk_kinematics.errors import MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
@@ -218,7 +218,7 @@ def _errors(figure_class: Any, curves: ArmCurves) -> Plot:
     return Plot("error", "Error over time", words, _save(figure))
 
 
-def _speed(figure_class: Any, curves: ArmCurves, scaling: SpeedScaling) -> Plot:
+def _speed(figure_class: Any, curves: ArmCurves, scaling: RecordedSpeed) -> Plot:
     begin, end = float(curves.times[0]), float(curves.times[-1])
     changes = scaling.times[(scaling.times > begin) & (scaling.times < end)]
     times = np.r_[begin, changes, end]

@@ -13,8 +13,8 @@ __all__ = [
     "ArmRecording",
     "JointStream",
     "PlannedPath",
+    "RecordedSpeed",
     "Recording",
-    "SpeedScaling",
     "TipStream",
     "TopicCount",
 ]
@@ -78,7 +78,7 @@ class PlannedPath:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeedScaling:
+class RecordedSpeed:
     """How fast motions were played, as part of their planned speed.
 
     Attributes:
@@ -114,7 +114,7 @@ class ArmRecording:
     command: JointStream | None
     tip: TipStream | None
     paths: tuple[PlannedPath, ...]
-    scaling: SpeedScaling | None = None
+    scaling: RecordedSpeed | None = None
 
 
 @dataclass(frozen=True, slots=True)

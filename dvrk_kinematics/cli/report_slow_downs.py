@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvrk_kinematics.cli.report_recording import SpeedScaling
+from dvrk_kinematics.cli.report_recording import RecordedSpeed
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["SlowDowns", "factor_at", "measure_slow_downs", "scaled_end"]
@@ -28,13 +28,15 @@ class SlowDowns:
     below_s: float
 
 
-def factor_at(scaling: SpeedScaling, times: Array) -> Array:
+def factor_at(scaling: RecordedSpeed, times: Array) -> Array:
     """The factor at some times (s); 1 before the first that was told; (N,) -> (N,)."""
     rows = np.searchsorted(scaling.times, times, side="right") - 1
     return np.where(rows >= 0, scaling.factor[np.maximum(rows, 0)], 1.0)
 
 
-def measure_slow_downs(scaling: SpeedScaling, motions: Sequence[tuple[float, float]]) -> SlowDowns:
+def measure_slow_downs(
+    scaling: RecordedSpeed, motions: Sequence[tuple[float, float]]
+) -> SlowDowns:
     """What the speed scaling was during some motions.
 
     Args:
@@ -52,7 +54,7 @@ def measure_slow_downs(scaling: SpeedScaling, motions: Sequence[tuple[float, flo
     return SlowDowns(count, lowest, below)
 
 
-def scaled_end(scaling: SpeedScaling, begin: float, duration: float) -> float:
+def scaled_end(scaling: RecordedSpeed, begin: float, duration: float) -> float:
     """When a motion is over that takes some time at full speed (s); inf if it stays paused."""
     edges = _edges(scaling, begin, np.inf)
     factor = factor_at(scaling, edges[:-1])
@@ -65,7 +67,7 @@ def scaled_end(scaling: SpeedScaling, begin: float, duration: float) -> float:
     return float(edges[row]) + rest / speed if speed > 0.0 else float("inf")
 
 
-def _edges(scaling: SpeedScaling, begin: float, end: float) -> Array:
+def _edges(scaling: RecordedSpeed, begin: float, end: float) -> Array:
     """Begin and end of a motion and the changes in between (s); at least two."""
     inside = scaling.times[(scaling.times > begin) & (scaling.times < end)]
     return np.asarray(np.r_[begin, inside, end])

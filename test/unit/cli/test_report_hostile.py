@@ -15,7 +15,7 @@ from dvrk_kinematics.cli import obstacle_report, weld_report
 from dvrk_kinematics.cli.output_file import write_output
 from dvrk_kinematics.cli.report import main, make_report
 from dvrk_kinematics.cli.report_bag import read_recording
-from dvrk_kinematics.cli.report_recording import SpeedScaling
+from dvrk_kinematics.cli.report_recording import RecordedSpeed
 from dvrk_kinematics.cli.report_slow_downs import SlowDowns, measure_slow_downs, scaled_end
 from dvrk_kinematics.cli.workspace import main as workspace
 from dvrk_kinematics.errors import BagError, OutputError
@@ -288,17 +288,17 @@ def test_a_motion_that_was_paused_is_followed_to_its_scaled_end(tmp_path: Path) 
 
 
 def test_a_scaled_motion_ends_when_its_planned_time_was_played() -> None:
-    steps = SpeedScaling(np.array([0.0, 1.0, 3.0]), np.array([1.0, 0.5, 1.0]))
+    steps = RecordedSpeed(np.array([0.0, 1.0, 3.0]), np.array([1.0, 0.5, 1.0]))
     assert scaled_end(steps, 0.0, 0.5) == pytest.approx(0.5)
     assert scaled_end(steps, 0.0, 1.0) == pytest.approx(1.0)
     assert scaled_end(steps, 0.0, 2.0) == pytest.approx(3.0)
     assert scaled_end(steps, -2.0, 6.0) == pytest.approx(5.0)
-    paused = SpeedScaling(np.array([1.0]), np.array([0.0]))
+    paused = RecordedSpeed(np.array([1.0]), np.array([0.0]))
     assert scaled_end(paused, 0.0, 2.0) == float("inf")
 
 
 def test_a_motion_that_begins_slow_has_slowed_down_once() -> None:
-    slow = SpeedScaling(np.array([0.0, 2.0]), np.array([0.5, 1.0]))
+    slow = RecordedSpeed(np.array([0.0, 2.0]), np.array([0.5, 1.0]))
     assert measure_slow_downs(slow, [(1.0, 3.0)]) == SlowDowns(1, 0.5, 1.0)
     assert measure_slow_downs(slow, [(2.5, 3.0)]) == SlowDowns(0, 1.0, 0.0)
 
