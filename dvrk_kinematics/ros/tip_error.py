@@ -13,6 +13,9 @@ from dvrk_kinematics.motion.plan import Plan
 
 __all__ = ["PathClock", "measure_tip", "not_measured"]
 
+_WINDOW_S = 0.5
+"""How much earlier or later than the path's clock says the nearest point may be planned."""
+
 _RUN_ON_S = 0.25
 """How far beyond what was heard last a path's time is taken to run on. Longer silence is a stall
 of the player: the arm waits, and where it is on its path is no later than this."""
@@ -60,6 +63,16 @@ class PathClock:
         within = np.interp(stamps_s, stamps, times)
         return within + np.minimum(before, 0.0) + np.maximum(after, 0.0)
 
+    def doubt_s(self, stamps_s: Array) -> float:
+        """Longest time (s) at some moments in which nothing was heard, and the path may have stood.
+
+        Args:
+            stamps_s: The moments (s), shape (N,), N >= 1.
+        """
+        stamps, times = np.array(self._heard).T
+        gaps = np.diff(stamps)[np.diff(times) > 0.0]
+        return max(float(gaps.max(initial=0.0)), float(stamps_s.max() - stamps[-1]), 0.0)
+
     def read_now(self, stamp_s: float) -> float:
         """Time on the path at a moment of now (s): it runs on, but not through a stall."""
         return min(float(self.read(np.array([stamp_s]))[0]), self.newest_s + _RUN_ON_S)
@@ -91,7 +104,9 @@ def measure_tip(arm: Arm, plan: Plan, clock: PathClock, stamps_s: Array, q: Arra
     if not during.any():
         return not_measured()
     times, stamps = times[during], stamps_s[during]
-    errors = plan.path.contour_errors(times, arm.forward(q[during]))
+    # Where the path's time is in doubt, the nearest point may be planned that much earlier.
+    window_s = _WINDOW_S + clock.doubt_s(stamps)
+    errors = plan.path.contour_errors(times, arm.forward(q[during]), window_s)
     lag = stamps - clock.begin_s - (times - errors.lag_s)
     return TipError(
         contour_position_max=float(errors.position.max()),

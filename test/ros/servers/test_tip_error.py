@@ -53,6 +53,17 @@ def test_a_stall_of_the_player_is_no_error_of_the_tip(psm: Arm, plan: Plan) -> N
     assert plan.path.contour_errors([1.8], waiting[None]).position[0] > 1e-3
 
 
+def test_a_stall_after_the_last_feedback_is_no_error_of_the_tip(psm: Arm, plan: Plan) -> None:
+    """It was told as a millimetre."""
+    clock = _heard((100.0, 0.0), (100.5, 0.5), (101.0, 1.0))
+    stamps = np.array([100.2, 100.7, 101.0, 101.4, 101.8])
+    q = np.array([plan.spline.sample(t).q for t in (0.2, 0.7, 1.0, 1.0, 1.0)])
+    error = measure_tip(psm, plan, clock, stamps, q)
+    assert error.samples == len(stamps)
+    assert error.contour_position_max < 1e-6 and error.contour_rotation_max < 1e-6
+    assert error.lag_max == pytest.approx(0.8, abs=0.01)
+
+
 def test_what_was_not_measured_is_no_number(psm: Arm, plan: Plan) -> None:
     begun, never = _heard((100.0, 0.0)), PathClock()
     states = np.array([50.0, 51.0]), np.stack([Q, Q])
