@@ -64,7 +64,7 @@ class PathClock:
         return within + np.minimum(before, 0.0) + np.maximum(after, 0.0)
 
     def doubt_s(self, stamps_s: Array) -> float:
-        """Longest time (s) at some moments in which nothing was heard, and the path may have stood.
+        """Longest time (s) in which nothing was heard, and the path may have stood.
 
         Args:
             stamps_s: The moments (s), shape (N,), N >= 1.
