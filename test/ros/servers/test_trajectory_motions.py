@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from control_msgs.msg import SpeedScalingFactor
 from dvrk_kinematics_interfaces.msg import FlightPlan
 from frame_publisher import FramePublisher
 from motion_client import (
@@ -220,3 +221,31 @@ def test_a_polygon_is_traced_where_it_lies_in_a_frame_on_tf(arm: MotionClient, n
     arm.until(lambda: heard and len(heard[-1].points) == done.result.plan.knots, "planned path")
     assert heard[-1].header.frame_id == "PSM1_base"
     node.executor.create_task(node.destroy_subscription, subscription)
+
+
+def test_a_line_that_is_slowed_and_paused_stays_exact_and_tells_its_speed(
+    arm: MotionClient, node: Node
+) -> None:
+    publisher = node.create_publisher(
+        SpeedScalingFactor, "bridge/PSM1/speed_scaling_input", qos.SPEED_SCALING
+    )
+
+    def hear(factor: float) -> None:
+        publisher.publish(SpeedScalingFactor(factor=factor))
+        arm.until(
+            lambda: arm.told and arm.told[-1].progress > 0.0 and speed() == factor,
+            f"feedback of the speed {factor}",
+        )
+
+    def speed() -> float:
+        return float(arm.told[-1].speed_scaling)
+
+    goal = arm.send_move(line(shift(x=0.03), speed=0.01))
+    try:
+        hear(0.5)
+        hear(0.0)
+        assert not goal.wait(0.0)
+    finally:
+        publisher.publish(SpeedScalingFactor(factor=1.0))
+    check_followed(goal.result(TIMEOUT_S))
+    node.destroy_publisher(publisher)
