@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,18 +22,23 @@ from bootstrap.process_environ import make_environ
 from bootstrap.side_folder import ensure_side_folder
 
 _ROOT = Path(__file__).resolve().parent.parent
+_EXECUTABLES = "dvrk_kinematics.ros.executables"
 
 _HELP = """\
 usage: ./dvrk COMMAND [ARGUMENT ...]
 
   demo [ARGUMENT ...]      a simulated arm traces the Block-O; flight plan, figures, bag, report
   up [ARGUMENT ...]        the nodes for one arm or the whole cart, as ros2 launch starts them
-  test [ARGUMENT ...]      lint, types and all tests, as CI runs them; with arguments, pytest alone
+  arm ARM VERB [...]       look at one arm of those that are up, move it, stop it: status, enable,
+                           home, go, jog, jaw, hold ...; --help lists them
+  test [ARGUMENT ...]      lint, types and all tests, as CI runs them; --fast starts no processes;
+                           with other arguments, pytest alone
   bench [NAME [...]]       the side-by-side figures: {benches}; all without a name
   record [ARGUMENT ...]    a bag of the standard topics; --help lists the arguments
   report BAG               a page with plots and figures of a recorded motion
   python [ARGUMENT ...]    the environment's interpreter, with ROS 2 and this package
   help                     this text
+  --version                the version of this clone
 
 Where ROS 2 is sourced, it is used. Where it is not, the first start makes an environment with a
 real ROS 2 inside the clone (.venv and .dvrk, 0.4 to 1 GB, a few minutes); later starts take a
@@ -67,6 +74,7 @@ def _find(command: str) -> Callable[[list[str]], int]:
     commands = {
         "demo": _demo,
         "up": _up,
+        "arm": _arm,
         "test": _test,
         "bench": _bench,
         "record": _record,
@@ -75,15 +83,24 @@ def _find(command: str) -> Callable[[list[str]], int]:
         "help": _help,
         "-h": _help,
         "--help": _help,
+        "--version": _version,
     }
     if command not in commands:
-        names = ", ".join(name for name in commands if not name.startswith("-"))
-        raise Problem(f"unknown command {command!r}; there are: {names}")
+        names = [name for name in commands if not name.startswith("-")]
+        near = difflib.get_close_matches(command, [*names, "--version"], n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise Problem(f"unknown command {command!r}; {hint}there are: {', '.join(names)}")
     return commands[command]
 
 
 def _help(_: list[str]) -> int:
     print(_HELP.format(benches=", ".join(_benches())))
+    return 0
+
+
+def _version(_: list[str]) -> int:
+    found = re.search(r"<version>(.+)</version>", (_ROOT / "package.xml").read_text("utf-8"))
+    print(f"dvrk_kinematics {found[1] if found else 'of no version'}")
     return 0
 
 
@@ -118,7 +135,7 @@ def _bench(arguments: list[str]) -> int:
 def _demo(arguments: list[str]) -> int:
     interpreter, environ = _prepare("bags", "report")
     environ.setdefault("DVRK_DEMOS", str(Clone(_ROOT, detect_ros(os.environ)).work / "demos"))
-    _become([str(interpreter), "-m", "dvrk_kinematics.ros.demo", *arguments], environ)
+    _become([str(interpreter), "-m", _EXECUTABLES, "demo", *arguments], environ)
 
 
 def _up(arguments: list[str]) -> int:
@@ -126,7 +143,12 @@ def _up(arguments: list[str]) -> int:
     interpreter, environ = _prepare(*(["bags"] if _asks_to_record(arguments) else []))
     clone = Clone(_ROOT, detect_ros(os.environ))
     environ.setdefault("DVRK_BAGS", str(clone.work / "bags"))
-    _become([str(interpreter), "-m", "dvrk_kinematics.ros.up", *arguments], environ)
+    _become([str(interpreter), "-m", _EXECUTABLES, "up", *arguments], environ)
+
+
+def _arm(arguments: list[str]) -> int:
+    interpreter, environ = _prepare()
+    _become([str(interpreter), "-m", _EXECUTABLES, "arm", *arguments], environ)
 
 
 def _asks_to_record(arguments: list[str]) -> bool:
@@ -139,7 +161,7 @@ def _record(arguments: list[str]) -> int:
     has_rosbag2 = not clone.uses_wheels and all(has_package(os.environ, p) for p in needed)
     interpreter, environ = _prepare(*([] if has_rosbag2 else ["bags"]))
     environ.setdefault("DVRK_BAGS", str(clone.work / "bags"))
-    _become([str(interpreter), "-m", "dvrk_kinematics.ros.recorder_command", *arguments], environ)
+    _become([str(interpreter), "-m", _EXECUTABLES, "record", *arguments], environ)
 
 
 def _report(arguments: list[str]) -> int:

@@ -44,6 +44,11 @@ class Clone:
         return self.work / "log"
 
     @property
+    def bytecode(self) -> Path:
+        """Folder of the bytecode of all that commands import."""
+        return self.work / "cache" / "bytecode"
+
+    @property
     def venv(self) -> Path:
         """The virtual environment of this flavour."""
         return self.root / ".venv" if self.uses_wheels else self.work / self.flavour / "venv"

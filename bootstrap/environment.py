@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,6 +95,8 @@ def _begin(clone: Clone) -> None:
     """Declare it in the making: first whose it is, then that it is not whole."""
     _begun(clone).touch()
     remove_stamp(clone.venv)
+    # pip looks after bytecode beside the sources only, and a new source may look like the old one.
+    shutil.rmtree(clone.bytecode, ignore_errors=True)
 
 
 def _create(clone: Clone, lock: int) -> None:

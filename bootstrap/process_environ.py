@@ -10,6 +10,9 @@ from bootstrap.clone import WHEELS, Clone
 
 __all__ = ["make_environ"]
 
+_PROFILES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
+"""Where Fast DDS looks for its settings, by its new and its old name."""
+
 
 def make_environ(
     clone: Clone, prefixes: Sequence[Path], environ: Mapping[str, str]
@@ -43,8 +46,15 @@ def make_environ(
             "ROS_PYTHON_VERSION": "3",
             "ROS_DISTRO": "jazzy",
             "DVRK_ROS": WHEELS,
+            # Bytecode lies in the ignored folder, also where the user wants none beside sources:
+            # a node that compiles all that it imports takes twice as long to start.
+            "PYTHONPYCACHEPREFIX": str(clone.bytecode),
         }
+        made.pop("PYTHONDONTWRITEBYTECODE", None)
         made.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        if not any(name in environ for name in _PROFILES):
+            profiles = str(clone.root / "config" / "fastdds" / "discovery.xml")
+            made |= dict.fromkeys(_PROFILES, profiles)
     else:
         _put_first(made, "AMENT_PREFIX_PATH", prefixes)
     made.setdefault("ROS_HOME", str(clone.work / "ros"))

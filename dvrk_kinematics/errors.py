@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from dvrk_kinematics.motion.flight_plan import FlightPlan
 
 __all__ = [
+    "AlreadyRunning",
+    "ArmNotReady",
     "BagError",
+    "BridgeMissing",
     "CallFailed",
     "CollinearPoints",
     "DoesNotFit",
     "DvrkError",
+    "FitCause",
     "FrameError",
     "GoalRejected",
     "InvalidInput",
@@ -27,6 +31,7 @@ __all__ = [
     "PlanRefused",
     "PlanningCancelled",
     "PlanningTimeout",
+    "ProcessEnded",
     "ReplayRefused",
     "UnknownName",
     "shorten",
@@ -183,6 +188,20 @@ class OutputError(DvrkError):
         self.reason = reason
 
 
+class ProcessEnded(DvrkError):
+    """A process that has ended by itself, and without which the others cannot go on.
+
+    Attributes:
+        name: What it is called.
+        code: Its exit code; negative for the signal that ended it.
+    """
+
+    def __init__(self, name: str, code: int) -> None:
+        super().__init__(f"{name} ended with exit code {code}; stopping the others")
+        self.name = name
+        self.code = code
+
+
 class CallFailed(DvrkError):
     """A service or action that did not answer.
 
@@ -190,13 +209,70 @@ class CallFailed(DvrkError):
         name: Name of the service or action on the graph.
         waited_s: How long it was waited for (s).
         reason: What did not happen.
+        hint: What to look at; may be empty.
     """
 
-    def __init__(self, name: str, waited_s: float, reason: str) -> None:
-        super().__init__(f"{name}: {reason} within {waited_s:g} s")
+    def __init__(self, name: str, waited_s: float, reason: str, hint: str = "") -> None:
+        text = f"{name}: {reason} within {waited_s:g} s"
+        super().__init__(f"{text}; {hint}" if hint else text)
         self.name = name
         self.waited_s = waited_s
         self.reason = reason
+        self.hint = hint
+
+
+class ArmNotReady(DvrkError):
+    """An arm that is there, and from which no motion can begin.
+
+    Attributes:
+        arm: Its name.
+        reason: What is missing, and what to do.
+    """
+
+    def __init__(self, arm: str, reason: str) -> None:
+        super().__init__(reason)
+        self.arm = arm
+        self.reason = reason
+
+
+class BridgeMissing(DvrkError):
+    """An arm whose bridge does not answer.
+
+    Attributes:
+        arm: Name of the arm.
+        waited_s: How long its bridge was waited for (s).
+        others: The arms that have bridges, with their namespaces.
+    """
+
+    def __init__(self, arm: str, waited_s: float, others: Iterable[str]) -> None:
+        self.arm = arm
+        self.waited_s = waited_s
+        self.others = tuple(others)
+        found = ", ".join(self.others) or "none"
+        super().__init__(
+            f"no bridge of {arm} appeared within {waited_s:g} s (bridges that run: {found}); "
+            f"start one in another terminal: ./dvrk up --arm {arm}"
+        )
+
+
+class AlreadyRunning(DvrkError):
+    """A second process of a kind of which there may be one.
+
+    Attributes:
+        what: What runs already, such as "bridge of PSM1".
+        process: Id of the process; None if it could not be found.
+        topic: The topic that only one may publish.
+    """
+
+    def __init__(self, what: str, process: int | None, topic: str) -> None:
+        who = "" if process is None else f" (process {process})"
+        super().__init__(
+            f"another {what}{who} runs already and publishes {topic}; end it first, or start this "
+            "one in another namespace or ROS_DOMAIN_ID"
+        )
+        self.what = what
+        self.process = process
+        self.topic = topic
 
 
 class GoalRejected(DvrkError):
@@ -239,22 +315,65 @@ class LayoutError(DvrkError):
         self.reason = reason
 
 
+class FitCause(str, Enum):
+    """Why a figure fits nowhere."""
+
+    TURN = "turn"
+    """It turns the tool farther than a joint can turn."""
+    JOINT_LIMIT = "joint_limit"
+    """A joint would leave its limits: of the wrist, or of the joints that carry it."""
+    CANNULA = "cannula"
+    """The wrist would come too near to the remote centre."""
+    REACH = "reach"
+    """No joint positions give some of its poses."""
+    JUMP = "jump"
+    """The joints would have to jump between two of its poses."""
+    MARGIN = "margin"
+    """It fits, but with less room to the limits than was asked for."""
+
+
 class DoesNotFit(DvrkError):
     """A figure that fits nowhere in the dexterous workspace at the size asked for.
 
     Attributes:
         figure: Its name.
-        scale: The size asked for, as a factor.
+        scale: The size asked for, as a factor; None if it could have been any.
         largest_scale: The largest size that fits somewhere; 0 if none does.
+        cause: What kind of thing forbids it, at the place where it fits best.
+        reason: The same in words.
+        joint: The joint that forbids it; empty if none does.
+        value: What the figure would need: a joint position (rad, m), the angle by which a joint
+            would have to turn (rad), the depth of the wrist (m) or the margin; NaN if there is no
+            number to it.
+        limit: What is allowed.
     """
 
-    def __init__(self, figure: str, scale: float, largest_scale: float) -> None:
-        fits = f"the largest scale that fits is {largest_scale:.4g}"
-        hint = fits if largest_scale > 0.0 else "it fits at no scale"
-        super().__init__(f"{figure}: fits nowhere at scale {scale:.4g}; {hint}")
+    def __init__(
+        self,
+        figure: str,
+        scale: float | None,
+        largest_scale: float,
+        cause: FitCause,
+        reason: str,
+        joint: str = "",
+        value: float = float("nan"),
+        limit: float = float("nan"),
+    ) -> None:
+        if scale is None:
+            text = f"fits nowhere, whatever its size: {reason}"
+        elif largest_scale > 0.0:
+            text = f"fits nowhere at scale {scale:.4g}, at most {largest_scale:.4g} fits: {reason}"
+        else:
+            text = f"fits nowhere, neither at scale {scale:.4g} nor smaller: {reason}"
+        super().__init__(f"{figure}: {text}")
         self.figure = figure
         self.scale = scale
         self.largest_scale = largest_scale
+        self.cause = cause
+        self.reason = reason
+        self.joint = joint
+        self.value = value
+        self.limit = limit
 
 
 class PlanReason(str, Enum):
@@ -339,10 +458,11 @@ class PlanningCancelled(DvrkError):
     Attributes:
         reason: Why, as whoever ended it says.
         fraction: The part of the planning that was done, from 0 to 1.
+        doing: What the goal did just then, as in "was planned".
     """
 
-    def __init__(self, reason: str, fraction: float) -> None:
-        super().__init__(f"{reason} while it was planned")
+    def __init__(self, reason: str, fraction: float, doing: str = "was planned") -> None:
+        super().__init__(f"{reason} while it {doing}")
         self.reason = reason
         self.fraction = fraction
 

@@ -26,8 +26,6 @@ from dvrk_kinematics.ros.spinning import SpinningNode
 OUTPUT = ROOT / ".dvrk" / "bench" / "servers"
 PLACED_SCALE = 0.5
 ARM = "PSM1"
-# A busy machine must not look like an arm that fell silent.
-PATIENT = ["--ros-args", "-p", "max_age:=1.0", "-p", "max_gap:=1.0"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,7 +83,7 @@ def measure_rest(node: Node, seconds: float) -> dict[str, float]:
     parts = [
         *([f"dvrk_kinematics.ros.{server}"] for server in servers),
         ["dvrk_kinematics.ros.arm_simulator"],
-        ["dvrk_kinematics.ros.arm_bridge", *PATIENT],
+        ["dvrk_kinematics.ros.arm_bridge"],
     ]
     with processes(parts) as pids, SpinningNode(node):
         SystemClient(node, (ARM,)).bring_up()
@@ -103,7 +101,7 @@ def measure_motions(
     """A simulated arm with its bridge and the trajectory server."""
     parts = [
         ["dvrk_kinematics.ros.arm_simulator"],
-        ["dvrk_kinematics.ros.arm_bridge", *PATIENT],
+        ["dvrk_kinematics.ros.arm_bridge"],
         ["dvrk_kinematics.ros.trajectory_server"],
     ]
     with processes(parts), SpinningNode(node):

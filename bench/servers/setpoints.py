@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from math import nan
 from typing import NamedTuple
@@ -21,6 +22,8 @@ TICK_S = 0.005
 """Period of the bridge's loop, in which it sends one setpoint."""
 _CATCH_UP_S = 2.0 * TICK_S
 """How far one tick takes a motion at most: what is late by a tick is made up for, not more."""
+_STAMP = struct.Struct("<4xiI")
+"""The stamp in the bytes of a message that begins with a header: seconds, nanoseconds."""
 _DEPTH = 2000
 """Setpoints that can wait to be looked at: ten seconds of them."""
 
@@ -88,7 +91,9 @@ class SetpointTimes:
     def poll(self) -> None:
         """Take in what was sent; at least every ten seconds while an arm moves."""
         while (path := self._paths.take_with_info()) is not None:
-            self._begin_ns = int(path[1]["source_timestamp"] or 0)
+            # It is sent before the motion without a stamp, and then with when the motion began.
+            seconds, nanoseconds = _STAMP.unpack_from(path[0])
+            self._begin_ns = seconds * 10**9 + nanoseconds
         while (setpoint := self._setpoints.take_with_info()) is not None:
             info = setpoint[1]
             number = info["publication_sequence_number"]

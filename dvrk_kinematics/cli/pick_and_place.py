@@ -98,7 +98,7 @@ def solve_ends(arm: Arm, task: PickAndPlace) -> tuple[Array, Array]:
         T[:3, 3] = position
         found = arm.inverse_branch(T, task.branch)
         if not found.ok:
-            raise InvalidInput(name, f"{task.branch} does not reach it: {found.why_not}")
+            raise InvalidInput(name, f"{task.branch} does not reach it: {found.reason}")
         ends.append(found.q)
     return ends[0], ends[1]
 

@@ -6,16 +6,30 @@ import importlib
 import math
 from collections.abc import Iterable, Mapping
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 from dvrk_kinematics.errors import MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.urdf_solids import Shape, Solid
 
-__all__ = ["draw"]
+__all__ = ["Trace", "draw"]
 
 _HINT = "install requirements/render.txt"
 _BACKGROUND = "white"
+
+
+class Trace(NamedTuple):
+    """A line in space.
+
+    Attributes:
+        points: Where it goes (m), shape (N, 3), N >= 2.
+        colour: Its colour, as ``#rrggbb``.
+        radius: Half of its width (m).
+    """
+
+    points: Array
+    colour: str
+    radius: float
 
 
 def draw(
@@ -27,6 +41,7 @@ def draw(
     angle: float,
     floor: float | None,
     size: tuple[int, int],
+    traces: Iterable[Trace] = (),
 ) -> bytes:
     """Renders solids at the poses of their links.
 
@@ -38,6 +53,7 @@ def draw(
         angle: Vertical opening of the camera (deg).
         floor: Height of a floor that takes shadows (m), None for none.
         size: Width and height (pixels).
+        traces: Lines to draw besides.
 
     Returns:
         The picture as a PNG.
@@ -50,6 +66,9 @@ def draw(
     plotter.set_background(_BACKGROUND)
     for rgba, mesh in _meshes(pyvista, solids, frames).items():
         _add(plotter, mesh, rgba)
+    for trace in traces:
+        line = pyvista.lines_from_points(trace.points)
+        plotter.add_mesh(line.tube(radius=trace.radius, n_sides=12), color=trace.colour)
     if floor is not None:
         plane = pyvista.Disc(center=(target[0], target[1], floor), inner=0, outer=1.4, c_res=96)
         plotter.add_mesh(plane, color="#e3e6e8", specular=0.0, ambient=0.4, diffuse=0.6)

@@ -27,13 +27,14 @@ _LONGEST_NAME = 60
 """Characters of an arm's name in that of a file."""
 
 
-def make_report(bag: Path, output: Path, png: bool = False) -> ReportFigures:
+def make_report(bag: Path, output: Path, png: bool = False, title: str = "") -> ReportFigures:
     """Make the report of a bag.
 
     Args:
         bag: Folder of the bag.
         output: The HTML file; its folder is made if need be.
         png: Whether each plot is also written as ``<output>_<arm>_<plot>.png``.
+        title: What was done, for the head of the page; "" to say what the bag tells.
 
     Returns:
         The figures that the page shows.
@@ -47,7 +48,7 @@ def make_report(bag: Path, output: Path, png: bool = False) -> ReportFigures:
     figures, curves = compute_figures(recording)
     plots = [draw_plots(curve) for curve in curves]
     began = datetime.fromtimestamp(recording.start_ns * 1e-9, tz=timezone.utc)
-    page = make_page(figures, plots, f"recorded {began:%Y-%m-%d %H:%M:%S} UTC")
+    page = make_page(figures, plots, f"recorded {began:%Y-%m-%d %H:%M:%S} UTC", title)
     # Names in a bag may be anything, and need not be Unicode that can be encoded.
     write_output(output, page.encode("utf-8", "backslashreplace"))
     if png:
@@ -73,13 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="the HTML file (default: BAG/report.html)"
     )
+    parser.add_argument(
+        "--title", default="", help="what was done (default: what the bag tells of it)"
+    )
     parser.add_argument("--png", action="store_true", help="write the plots as PNG as well")
     options = parser.parse_args(arguments)
     bag: Path = options.bag
     # The functions of os.path take any name, also one that no file can have.
     output = options.output or (bag if os.path.isdir(bag) else bag.parent) / "report.html"  # noqa: PTH112
     try:
-        figures = make_report(bag, output, options.png)
+        figures = make_report(bag, output, options.png, options.title)
     except DvrkError as error:
         sys.stderr.write(f"report: {error}\n")
         return 1

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dvrk_kinematics.bags.bag_reader import BagReader
 from dvrk_kinematics.bags.rosbags_import import rosbags_import
 from dvrk_kinematics.cli.report_messages import (
     NS,
     Message,
+    flight_plans,
     joint_stream,
     planned_paths,
     speed_scaling,
@@ -26,8 +29,22 @@ _POSE = "geometry_msgs/msg/PoseStamped"
 _TEXT = "std_msgs/msg/String"
 _PATH = "trajectory_msgs/msg/JointTrajectory"
 _SCALING = "control_msgs/msg/SpeedScalingFactor"
+_FLIGHT_PLAN = "dvrk_kinematics_interfaces/msg/FlightPlan"
+_FLIGHT_PLAN_FIELDS = """
+bool ok
+string reason
+float64 duration
+float64 length
+uint32 samples
+uint32 knots
+float64 position_deviation
+float64 rotation_deviation
+"""
+"""The first fields of a flight plan; what follows them is not read."""
+_DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 _MEASURED = "/measured_js"
 
+_HARDWARE = ("simulated", "dvrk")
 _MOST_ARMS = 32
 _LONGEST_DESCRIPTION = 2**20
 """Characters of a robot_description that are still read; that of the patient cart has 60 000."""
@@ -46,6 +63,7 @@ class _Decoder:
         typesys = rosbags_import("rosbags.typesys")
         self._types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self._types.register(typesys.get_types_from_msg("float64 factor", _SCALING))
+        self._types.register(typesys.get_types_from_msg(_FLIGHT_PLAN_FIELDS, _FLIGHT_PLAN))
 
     def read(self, topic: str, type_name: str) -> list[Message]:
         """All messages of a topic that can be read, none if there is no such topic.
@@ -104,7 +122,8 @@ def read_recording(bag: Path) -> Recording:
             words = "; ".join(opened.notes) or "was anything running while it was recorded?"
             raise BagError(opened.name, f"is empty; {words}")
         first_ns, last_ns = opened.span_ns
-        arms = [_read_arm(decoder, name, first_ns) for name in _arm_names(decoder)]
+        told = _read_diagnostics(decoder)
+        arms = [_read_arm(decoder, name, first_ns, told) for name in _arm_names(decoder)]
         return Recording(
             bag=opened.name,
             start_ns=first_ns,
@@ -139,7 +158,34 @@ def _arm_names(decoder: _Decoder) -> list[str]:
     return arms[:_MOST_ARMS]
 
 
-def _read_arm(decoder: _Decoder, name: str, start_ns: int) -> ArmRecording | None:
+class _Told(NamedTuple):
+    """What bridges say on /diagnostics, by the name of the arm.
+
+    Attributes:
+        hardware: "simulated" or "dvrk".
+        slow_downs: How often lateness slowed motions, from the first line to the last.
+    """
+
+    hardware: Mapping[str, str]
+    slow_downs: Mapping[str, int]
+
+
+def _read_diagnostics(decoder: _Decoder) -> _Told:
+    hardware: dict[str, str] = {}
+    counts: dict[str, list[int]] = {}
+    for message in decoder.read_if("/diagnostics", _DIAGNOSTICS):
+        for status in message.content.status:
+            arm, values = str(status.hardware_id), {p.key: p.value for p in status.values}
+            if values.get("hardware") in _HARDWARE:
+                hardware[arm] = values["hardware"]
+            if re.fullmatch(r"[0-9]{1,9}", values.get("slow_downs", "")):
+                counts.setdefault(arm, []).append(int(values["slow_downs"]))
+    # A bridge that was started anew counts from 0.
+    slow_downs = {arm: max(told[-1] - told[0], 0) for arm, told in counts.items()}
+    return _Told(hardware, slow_downs)
+
+
+def _read_arm(decoder: _Decoder, name: str, start_ns: int, told: _Told) -> ArmRecording | None:
     """One arm; None if it never told where its joints are."""
 
     def read(make: Any, topic: str, type_name: str) -> Any:
@@ -161,6 +207,9 @@ def _read_arm(decoder: _Decoder, name: str, start_ns: int) -> ArmRecording | Non
         tip=read(tip_stream, f"{name}/measured_cp", _POSE),
         paths=read(planned_paths, f"{space}/trajectory/{arm}/planned_path", _PATH),
         scaling=read(speed_scaling, f"{space}/bridge/{arm}/speed_scaling", _SCALING),
+        flight_plans=read(flight_plans, f"{space}/trajectory/{arm}/flight_plan", _FLIGHT_PLAN),
+        hardware=told.hardware.get(arm, ""),
+        slow_downs=told.slow_downs.get(arm),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from dvrk_kinematics.cli.report_contour import STEP_S, Contour, JointPath, follow_path
+from dvrk_kinematics.cli.report_contour import Contour, follow_played
 from dvrk_kinematics.cli.report_model import FoundModel, find_model
 from dvrk_kinematics.cli.report_motion import (
     MARGIN_S,
@@ -15,23 +16,32 @@ from dvrk_kinematics.cli.report_motion import (
     acceleration_of,
     crop,
     find_motion,
+    fitted_velocity_of,
     measure_periods,
     setpoint_at,
     velocity_of,
 )
 from dvrk_kinematics.cli.report_plans import PlayedPath, find_played
-from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream, RecordedSpeed
+from dvrk_kinematics.cli.report_recording import (
+    ArmRecording,
+    JointStream,
+    RecordedFlightPlan,
+    RecordedSpeed,
+)
 from dvrk_kinematics.cli.report_slow_downs import SlowDowns, measure_slow_downs
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 
-__all__ = ["ArmCurves", "trace_arm"]
+__all__ = ["ArmCurves", "JointBounds", "trace_arm"]
 
-_SETTLE_S = 2.0 * MARGIN_S
-"""How long after its planned end a motion is still compared with its plan."""
 
-_MOST_POINTS = 1_000_000
-"""Points at which all plans together are looked at: half an hour every 2 ms."""
+class JointBounds(NamedTuple):
+    """What joints may do (rad, m, s), shape (n,) each; infinite where nothing is known."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +56,10 @@ class ArmCurves:
         joint_units: "rad" or "m" for each; "rad or m" if there is no model.
         times: Times (s), shape (N,).
         position: Measured positions, shape (N, n).
-        velocity: Measured velocities, shape (N, n).
+        bounds: What its joints may do.
+        velocity: Velocities, of a fit over 0.1 s, shape (N, n).
+        told_velocity: Velocities as the arm reported them, or differences of its positions, shape
+            (N, n).
         acceleration: Accelerations, of a fit over 0.1 s, shape (N, n).
         setpoint: Setpoints at the same times, shape (N, n); None if not recorded.
         tip: Where the tip was (m), shape (M, 3).
@@ -54,8 +67,12 @@ class ArmCurves:
         contours: The tip against each planned path.
         state: Rate of measured_js.
         command: Rate of servo_jp.
+        motion: From when to when it is looked at, margins included (s).
+        hardware: "simulated" or "dvrk"; "" if that was not recorded.
+        flight_plans: What was proven of its motions.
         scaling: How fast it was played; None if that was not recorded.
         slow_downs: How often and how long that was below the planned speed; None as well.
+        counted_slow_downs: How often lateness slowed it, by its bridge; None if it did not tell.
     """
 
     name: str
@@ -65,16 +82,22 @@ class ArmCurves:
     joint_units: tuple[str, ...]
     times: Array
     position: Array
+    bounds: JointBounds
     velocity: Array
+    told_velocity: Array
     acceleration: Array
     setpoint: Array | None
     tip: Array
     tip_tracking: Array | None
     contours: tuple[Contour, ...]
+    motion: tuple[float, float]
+    hardware: str
+    flight_plans: tuple[RecordedFlightPlan, ...]
     state: Periods | None
     command: Periods | None
     scaling: RecordedSpeed | None
     slow_downs: SlowDowns | None
+    counted_slow_downs: int | None
 
     @property
     def joint_tracking(self) -> Array | None:
@@ -103,16 +126,22 @@ def trace_arm(arm: ArmRecording) -> ArmCurves | None:
         joint_units=_units(model, measured.names),
         times=measured.times,
         position=measured.position,
-        velocity=velocity_of(measured),
+        bounds=_bounds(model, len(measured.names)),
+        velocity=fitted_velocity_of(measured),
+        told_velocity=velocity_of(measured),
         acceleration=acceleration_of(measured),
         setpoint=setpoint,
         tip=tip,
         tip_tracking=_tip_tracking(model, measured, setpoint),
-        contours=() if model is None else _contours(model, played, measured),
+        contours=() if model is None else follow_played(model, played, measured),
+        motion=motion,
+        hardware=arm.hardware,
+        flight_plans=arm.flight_plans,
         state=measure_periods(measured),
         command=None if arm.command is None else measure_periods(crop(arm.command, *motion)),
         scaling=arm.scaling,
         slow_downs=_slow_downs(arm, played, motion),
+        counted_slow_downs=arm.slow_downs,
     )
 
 
@@ -151,6 +180,19 @@ def _units(model: Arm | None, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(units[joint.kind.value] for joint in model.model.joints)
 
 
+def _bounds(model: Arm | None, count: int) -> JointBounds:
+    most = np.full(count, np.inf)
+    if model is None:
+        return JointBounds(-most, most, most, most)
+    joints = model.model.joints
+    rows = [(joint.lower, joint.upper, joint.velocity, joint.acceleration) for joint in joints]
+    lower, upper, velocity, acceleration = np.array(rows, dtype=float).T
+    # Joints without a motor have no speeds.
+    return JointBounds(
+        lower, upper, *(np.where(row > 0.0, row, np.inf) for row in (velocity, acceleration))
+    )
+
+
 def _tip(arm: ArmRecording, found: FoundModel | None, measured: JointStream) -> tuple[Array, str]:
     """The tip in the base of the arm if its model is known, as the arm reports it if not."""
     if found is not None:
@@ -170,18 +212,3 @@ def _tip_tracking(
         return None
     apart = model.forward(measured.position) - model.forward(setpoint)
     return np.asarray(np.linalg.norm(apart[:, :3, 3], axis=1))
-
-
-def _contours(
-    model: Arm, played: Sequence[PlayedPath], measured: JointStream
-) -> tuple[Contour, ...]:
-    """The tip against each plan, from its begin until it has settled or the next one begins."""
-    contours = []
-    step_s = max(STEP_S, sum(float(p.path.times[-1]) for p in played) / _MOST_POINTS)
-    for number, (path, start, _) in enumerate(played):
-        following = [later.start for later in played[number + 1 : number + 2]]
-        part = crop(measured, start, min([played[number].end + _SETTLE_S, *following]))
-        if len(part.times):
-            joints = JointPath(path)
-            contours.append(follow_path(model, joints, start, part.times, part.position, step_s))
-    return tuple(contours)

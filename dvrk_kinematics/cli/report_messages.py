@@ -13,11 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvrk_kinematics.cli.report_recording import JointStream, PlannedPath, RecordedSpeed, TipStream
+from dvrk_kinematics.cli.report_recording import (
+    JointStream,
+    PlannedPath,
+    RecordedFlightPlan,
+    RecordedSpeed,
+    TipStream,
+)
 from dvrk_kinematics.errors import shorten
 from dvrk_kinematics.geometry.arrays import Array
 
-__all__ = ["NS", "Message", "joint_stream", "planned_paths", "speed_scaling", "tip_stream"]
+__all__ = [
+    "NS",
+    "Message",
+    "flight_plans",
+    "joint_stream",
+    "planned_paths",
+    "speed_scaling",
+    "tip_stream",
+]
 
 NS = 1e9
 """Nanoseconds in a second."""
@@ -123,6 +137,23 @@ def speed_scaling(
     )
 
 
+def flight_plans(
+    messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
+) -> tuple[RecordedFlightPlan, ...]:
+    """What was proven of motions, refused ones left out; arguments as joint_stream."""
+    proven = [message for message in messages if message.content.ok]
+    sound = _leave_out(proven, _complain_of_flight_plan, topic, remarks)
+    return tuple(
+        RecordedFlightPlan(
+            announced=(message.received_ns - start_ns) / NS,
+            duration=float(message.content.duration),
+            position_deviation=float(message.content.position_deviation),
+            rotation_deviation=float(message.content.rotation_deviation),
+        )
+        for message in sound
+    )
+
+
 def _leave_out(
     messages: Sequence[Message], complain: Any, topic: str, remarks: list[str]
 ) -> list[Message]:
@@ -149,6 +180,11 @@ def _complain_of_tip(content: Any) -> str:
 
 def _complain_of_factor(content: Any) -> str:
     return "" if 0.0 <= content.factor <= 1.0 else "a speed scaling is not within 0 to 1"
+
+
+def _complain_of_flight_plan(content: Any) -> str:
+    told = (content.duration, content.position_deviation, content.rotation_deviation)
+    return "" if _is_sound(told) else _not_numbers("durations or deviations")
 
 
 def _complain_of_plan(content: Any) -> str:

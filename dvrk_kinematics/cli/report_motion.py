@@ -16,9 +16,11 @@ __all__ = [
     "acceleration_of",
     "crop",
     "find_motion",
+    "fitted_velocity_of",
     "measure_periods",
     "moving_times",
     "setpoint_at",
+    "slope",
     "velocity_of",
 ]
 
@@ -38,7 +40,7 @@ _MADE_UP = 0.75
 """Share of a period below which a message came early, after one that was late."""
 
 _FIT_S = 0.1
-"""Stretch of time over which accelerations are fitted."""
+"""Stretch of time over which velocities and accelerations are fitted."""
 
 _FEWEST = 5
 """Samples that a cubic needs to be a fit at all."""
@@ -147,19 +149,30 @@ def velocity_of(stream: JointStream) -> Array:
     return np.asarray(np.gradient(stream.position, stream.times, axis=0))
 
 
-def acceleration_of(stream: JointStream) -> Array:
-    """Accelerations (rad/s^2, m/s^2) of cubics fitted to the positions, over 0.1 s each.
+def fitted_velocity_of(stream: JointStream) -> Array:
+    """Velocities (rad/s, m/s) of cubics fitted to the positions, over 0.1 s each.
 
-    Differences of reported velocities would show the beat of two clocks and little else: an arm
-    takes one setpoint a cycle, and now and then none or two arrive.
+    Reported ones, which are differences from one sample to the next, show the beat of two clocks
+    as spikes: an arm takes one setpoint a cycle, and now and then none or two arrive.
     """
+    return _fit(stream, 1)
+
+
+def acceleration_of(stream: JointStream) -> Array:
+    """Accelerations (rad/s^2, m/s^2) of cubics fitted to the positions, over 0.1 s each."""
+    return _fit(stream, 2)
+
+
+def _fit(stream: JointStream, derivative: int) -> Array:
     pauses = np.flatnonzero(np.diff(stream.times) > _PAUSE_S) + 1
     runs = np.split(np.arange(len(stream.times)), pauses)
-    return np.concatenate([_fit_run(stream.times[run], stream.position[run]) for run in runs])
+    return np.concatenate(
+        [_fit_run(stream.times[run], stream.position[run], derivative) for run in runs]
+    )
 
 
-def _fit_run(times: Array, position: Array) -> Array:
-    """Accelerations of positions without a pause in between; (N,), (N, n) -> (N, n)."""
+def _fit_run(times: Array, position: Array, derivative: int) -> Array:
+    """Derivatives of positions without a pause in between; (N,), (N, n) -> (N, n)."""
     if len(times) < _FEWEST:
         return np.zeros_like(position)
     # Not finer than a few samples for each one measured, however near two of them are.
@@ -170,8 +183,13 @@ def _fit_run(times: Array, position: Array) -> Array:
     if window < _FEWEST:
         return np.zeros_like(position)
     columns = [np.interp(even, times, column) for column in position.T]
-    fitted = savgol_filter(columns, window, polyorder=3, deriv=2, delta=period)
+    fitted = savgol_filter(columns, window, polyorder=3, deriv=derivative, delta=period)
     return np.stack([np.interp(times, even, column) for column in fitted], axis=1)
+
+
+def slope(times: Array, values: Array) -> Array:
+    """Differences of values that are as even as a plan; (N,), (N, n) -> (N, n)."""
+    return np.asarray(np.gradient(values, times, axis=0))
 
 
 def setpoint_at(setpoint: JointStream, times: Array) -> Array:

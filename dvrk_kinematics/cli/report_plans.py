@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
     arm is not where it begins, or it had not begun when the next one came.
     """
     ordered = [_in_order(path, arm.measured.names) for path in arm.paths]
-    known = [path for path in ordered if path is not None]
+    known = _without_repeats([path for path in ordered if path is not None])
     moving = moving_times(arm)
     nexts = [*(path.announced for path in known[1:]), np.inf]
     played = []
@@ -53,6 +54,23 @@ def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
             end = _end_of(arm, moving, path, start, next_announced)
             played.append(PlayedPath(path, start, end))
     return tuple(played)
+
+
+def _without_repeats(paths: Sequence[PlannedPath]) -> list[PlannedPath]:
+    """Paths, without those that come again with the time at which they began."""
+    return [
+        path
+        for number, path in enumerate(paths)
+        if path.start is not None or not any(_is_same(path, x) for x in paths[number + 1 :][:1])
+    ]
+
+
+def _is_same(path: PlannedPath, later: PlannedPath) -> bool:
+    return (
+        later.start is not None
+        and np.array_equal(path.times, later.times)
+        and np.array_equal(path.position, later.position)
+    )
 
 
 def _end_of(

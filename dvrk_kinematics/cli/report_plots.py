@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dvrk_kinematics.cli.report_curves import ArmCurves
+from dvrk_kinematics.cli.report_motion import slope
 from dvrk_kinematics.cli.report_recording import RecordedSpeed
 from dvrk_kinematics.cli.report_slow_downs import factor_at
 from dvrk_kinematics.errors import MissingExtra
@@ -18,11 +19,24 @@ from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["Plot", "draw_plots"]
 
-_BLUE, _ORANGE, _GREY = "#1f6fb4", "#d9730d", "#9aa3ad"
+_BLUE, _ORANGE, _GREY, _PALE = "#1f6fb4", "#d9730d", "#9aa3ad", "#b9c9d8"
 _DPI = 110
 _WIDTH = 10.0
 _LONGEST_NAME = 40
 _NARROWEST_MS = 0.01
+_LIMIT = {"color": "#b3261e", "linewidth": 0.9, "linestyle": "--"}
+_FLOORS = {
+    ("", False): 1e-3,
+    ("", True): 1e-4,
+    ("/s", False): 1e-2,
+    ("/s", True): 1e-3,
+    ("/s²", False): 0.1,
+    ("/s²", True): 1e-2,
+}
+"""Axes of joints (by unit, and whether of a joint that slides) that are not narrower than this: of
+less an arm's sensors tell little, and rounding must not look like motion."""
+_ERROR_FLOORS = {"µm": 1.0, "µrad": 10.0, "ms": 1.0}
+"""The same for errors."""
 _STYLE = {
     "figure.facecolor": "white",
     "axes.axisbelow": True,
@@ -85,10 +99,10 @@ def _matplotlib() -> Any:
         ) from error
 
 
-def _sheet(figure_class: Any, height: float) -> Any:
+def _sheet(figure_class: Any, height: float, head: float = 0.35) -> Any:
     """An empty figure (inches) with fixed margins: a layout engine takes longer than drawing."""
     figure = figure_class(figsize=(_WIDTH, height))
-    edges = {"left": 0.08, "right": 0.985, "bottom": 0.5 / height, "top": 1.0 - 0.35 / height}
+    edges = {"left": 0.08, "right": 0.985, "bottom": 0.5 / height, "top": 1.0 - head / height}
     figure.subplots_adjust(**edges, hspace=0.5, wspace=0.2)
     return figure
 
@@ -99,59 +113,131 @@ def _save(figure: Any) -> bytes:
     return target.getvalue()
 
 
+class _Line(NamedTuple):
+    """One curve for each joint.
+
+    Attributes:
+        label: What it is.
+        times: Times (s), shape (N,).
+        values: Values, shape (N, n).
+        style: How it is drawn.
+        is_framed: Whether the axis makes room for it.
+    """
+
+    label: str
+    times: Array
+    values: Array
+    style: Mapping[str, Any]
+    is_framed: bool = True
+
+
+_MEASURED: Mapping[str, Any] = {"color": _BLUE}
+_BEHIND: Mapping[str, Any] = {"color": _ORANGE, "linewidth": 2.6, "alpha": 0.55}
+_FAINT: Mapping[str, Any] = {"color": _PALE, "linewidth": 0.7}
+
+
 def _joint_plots(figure_class: Any, curves: ArmCurves) -> list[Plot]:
-    setpoints = [] if curves.setpoint is None else [(curves.times, curves.setpoint)]
-    velocities = [(c.planned_times, _slope(c.planned_times, c.planned_q)) for c in curves.contours]
-    accelerations = [(times, _slope(times, qd)) for times, qd in velocities]
-    behind = ", the plan behind" if curves.contours else ""
+    bounds, times = curves.bounds, curves.times
+    setpoints = [] if curves.setpoint is None else [("setpoint_js", times, curves.setpoint)]
+    planned = [(c.planned_times, slope(c.planned_times, c.planned_q)) for c in curves.contours]
+    velocities = [("planned", at, qd) for at, qd in planned]
+    accelerations = [("planned", at, slope(at, qd)) for at, qd in planned]
+
+    def lines(behind: Sequence[tuple[str, Array, Array]], front: _Line) -> list[_Line]:
+        return [*(_Line(*one, _BEHIND) for one in behind), front]
+
+    position = lines(setpoints, _Line("measured_js", times, curves.position, _MEASURED))
+    reported = _Line("as reported", times, curves.told_velocity, _FAINT, is_framed=False)
+    velocity = lines(velocities, _Line("fitted to positions", times, curves.velocity, _MEASURED))
+    fitted = _Line("fitted to positions", times, curves.acceleration, _MEASURED)
+    clipped = "; spikes of reported velocities may leave the axis"
     return [
         Plot(
             "joints",
             "Joint positions",
-            f"measured_js{', setpoint_js behind' if setpoints else ''}",
-            _joints(figure_class, curves, curves.position, setpoints, ""),
+            "measured and commanded, between the joint limits where these are near",
+            _joints(figure_class, curves, position, "", (bounds.lower, bounds.upper)),
         ),
         Plot(
             "velocities",
             "Joint velocities",
-            f"as measured_js reports them{behind}",
-            _joints(figure_class, curves, curves.velocity, velocities, "/s"),
+            f"cubics fitted to measured_js over 0.1 s{clipped}",
+            _joints(
+                figure_class,
+                curves,
+                [reported, *velocity],
+                "/s",
+                (-bounds.velocity, bounds.velocity),
+            ),
         ),
         Plot(
             "accelerations",
             "Joint accelerations",
-            f"of measured_js, cubics fitted over 0.1 s{behind}",
-            _joints(figure_class, curves, curves.acceleration, accelerations, "/s²"),
+            "cubics fitted to measured_js over 0.1 s",
+            _joints(
+                figure_class,
+                curves,
+                lines(accelerations, fitted),
+                "/s²",
+                (-bounds.acceleration, bounds.acceleration),
+            ),
         ),
     ]
-
-
-def _slope(times: Array, values: Array) -> Array:
-    return np.asarray(np.gradient(values, times, axis=0))
 
 
 def _joints(
     figure_class: Any,
     curves: ArmCurves,
-    values: Array,
-    behind: Sequence[tuple[Array, Array]],
+    lines: Sequence[_Line],
     per: str,
+    bounds: tuple[Array, Array],
 ) -> bytes:
     """One small plot for each joint: rad and m do not share an axis."""
     count = len(curves.joint_names)
     rows = (count + 1) // 2
-    figure = _sheet(figure_class, 1.7 * rows + 0.5)
+    figure = _sheet(figure_class, 1.7 * rows + 0.8, 0.65)
     for k, name in enumerate(curves.joint_names):
         axes = figure.add_subplot(rows, 2, k + 1)
-        for times, others in behind:
-            axes.plot(times, others[:, k], color=_ORANGE, linewidth=2.6, alpha=0.55)
-        axes.plot(curves.times, values[:, k], color=_BLUE)
-        axes.set_title(_plain(name), parse_math=False)
-        axes.set_ylabel(f"{curves.joint_units[k]}{per}")
+        for line in lines:
+            axes.plot(line.times, line.values[:, k], label=line.label, **line.style)
+        unit = f"{curves.joint_units[k]}{per}"
+        low, high = float(bounds[0][k]), float(bounds[1][k])
+        axes.set_title(f"{_plain(name)}{_tell_limits(low, high, unit)}", parse_math=False)
+        axes.set_ylabel(unit)
         axes.set_xlim(curves.times[0], curves.times[-1])
+        shown = np.concatenate([line.values[:, k] for line in lines if line.is_framed])
+        floor = _FLOORS[per, curves.joint_units[k] == "m"]
+        axes.set_ylim(*_frame(shown, floor, (low, high)))
+        for limit in (low, high):
+            axes.axhline(limit, label="limit", **_LIMIT)
         if k >= count - 2:
             axes.set_xlabel("s since the bag began")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    legend = dict(zip(labels, handles, strict=True))
+    figure.legend(legend.values(), legend.keys(), loc="upper right", ncols=4, frameon=False)
     return _save(figure)
+
+
+def _tell_limits(low: float, high: float, unit: str) -> str:
+    if not np.isfinite(high - low):
+        return ""
+    told = f"±{high:.3g}" if low == -high else f"{low:.3g} to {high:.3g}"
+    return f"   (limits {told} {unit})"
+
+
+def _frame(values: Array, floor: float, limits: tuple[float, float]) -> tuple[float, float]:
+    """From where to where an axis goes: what is shown, not narrower than what an arm can tell.
+
+    Limits that are near are in it.
+    """
+    low, high = float(values.min()), float(values.max())
+    missing = max(floor - (high - low), 0.0)
+    low, high = low - 0.5 * missing, high + 0.5 * missing
+    room = 0.08 * (high - low)
+    near = 0.5 * (high - low)
+    low = min(low, limits[0]) if low - limits[0] < near else low
+    high = max(high, limits[1]) if limits[1] - high < near else high
+    return low - room, high + room
 
 
 def _plain(name: str) -> str:
@@ -196,15 +282,15 @@ def _same_scale(axes: Any, points: Array) -> None:
 def _errors(figure_class: Any, curves: ArmCurves) -> Plot:
     rows: list[tuple[str, str, Sequence[tuple[Array, Array]]]] = []
     if curves.contours:
-        aside = [(c.times, 1e6 * c.position_error) for c in curves.contours]
-        turned = [(c.times, 1e6 * c.rotation_error) for c in curves.contours]
-        behind = [(c.times, 1e3 * c.lag) for c in curves.contours]
-        rows += [("tip to the nearest point of the plan", "µm", aside)]
-        rows += [("orientation against the plan there", "µrad", turned)]
+        aside = [(c.times, 1e6 * c.following.position_error) for c in curves.contours]
+        turned = [(c.times, 1e6 * c.following.rotation_error) for c in curves.contours]
+        behind = [(c.times, 1e3 * c.following.lag) for c in curves.contours]
+        rows += [("contour error: tip to the nearest point of its planned path", "µm", aside)]
+        rows += [("contour error of the orientation there", "µrad", turned)]
         rows += [("lag behind the plan", "ms", behind)]
     if curves.tip_tracking is not None:
         tracking = [(curves.times, 1e6 * curves.tip_tracking)]
-        rows += [("measured tip to that of the setpoints", "µm", tracking)]
+        rows += [("tracking error: measured tip to that of the setpoints", "µm", tracking)]
     figure = _sheet(figure_class, 1.8 * len(rows) + 0.5)
     for k, (title, unit, lines) in enumerate(rows):
         axes = figure.add_subplot(len(rows), 1, k + 1)
@@ -212,6 +298,12 @@ def _errors(figure_class: Any, curves: ArmCurves) -> Plot:
             axes.plot(times, values, color=_BLUE)
         axes.set_title(title)
         axes.set_ylabel(unit)
+        shown = np.concatenate([values for _, values in lines])
+        shown = shown[np.isfinite(shown)]
+        if shown.size:
+            shown = np.r_[0.0, _ERROR_FLOORS[unit], shown]
+            ends = _frame(shown, 0.0, (-np.inf, np.inf))
+            axes.set_ylim(*ends)
         axes.set_xlim(curves.times[0], curves.times[-1])
     axes.set_xlabel("s since the bag began")
     words = "contour and lag apart, then tracking" if curves.contours else "tracking; no plan"

@@ -13,6 +13,7 @@ __all__ = [
     "ArmRecording",
     "JointStream",
     "PlannedPath",
+    "RecordedFlightPlan",
     "RecordedSpeed",
     "Recording",
     "TipStream",
@@ -78,6 +79,23 @@ class PlannedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedFlightPlan:
+    """What was proven of a motion before it moved.
+
+    Attributes:
+        announced: When it arrived (s).
+        duration: How long the motion is planned to take (s).
+        position_deviation: Farthest distance of the planned path from the exact one (m).
+        rotation_deviation: Largest angle between them (rad).
+    """
+
+    announced: float
+    duration: float
+    position_deviation: float
+    rotation_deviation: float
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedSpeed:
     """How fast motions were played, as part of their planned speed.
 
@@ -104,6 +122,9 @@ class ArmRecording:
         tip: Where its tip was, as the arm itself reports it.
         paths: The motions that were planned for it, oldest first.
         scaling: How fast they were played; None if that was not recorded.
+        flight_plans: What was proven of them, oldest first.
+        hardware: "simulated" or "dvrk", as its bridge told; "" if it did not.
+        slow_downs: How often lateness slowed it, as its bridge counted; None if it did not tell.
     """
 
     name: str
@@ -115,6 +136,9 @@ class ArmRecording:
     tip: TipStream | None
     paths: tuple[PlannedPath, ...]
     scaling: RecordedSpeed | None = None
+    flight_plans: tuple[RecordedFlightPlan, ...] = ()
+    hardware: str = ""
+    slow_downs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

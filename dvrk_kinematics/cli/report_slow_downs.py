@@ -17,6 +17,9 @@ __all__ = ["SlowDowns", "factor_at", "measure_slow_downs", "scaled_end"]
 class SlowDowns:
     """What the speed scaling was while an arm moved.
 
+    Its count is not that of the bridge, which counts what lateness caused, and that once however
+    often it comes and goes in a moment.
+
     Attributes:
         count: How often the factor fell below 1; once more if a motion began below it.
         lowest: The smallest factor; 1 if it was never below.

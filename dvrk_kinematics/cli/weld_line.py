@@ -167,7 +167,7 @@ def _joints(arm: Arm, task: WeldTask, fractions: Array) -> Array:
     found = arm.inverse_batch(task.poses(fractions))
     if not found.ok.all():
         worst = int(np.flatnonzero(~found.ok)[0])
-        why = arm.inverse(task.poses(fractions[worst : worst + 1])[0]).why_not
+        why = arm.inverse(task.poses(fractions[worst : worst + 1])[0]).reason
         raise InvalidInput("task", f"out of reach at {fractions[worst]:.3f} of the seam: {why}")
     return found.q
 

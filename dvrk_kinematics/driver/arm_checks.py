@@ -18,7 +18,7 @@ def find_not_ours(state: ArmState) -> Finding | None:
     if state.operating_state is not OperatingState.ENABLED:
         return Finding(Reason.LEFT_ENABLED, f"the arm is {state.operating_state.value}")
     if not state.is_homed:
-        return Finding(Reason.NOT_HOMED)
+        return Finding(Reason.NOT_HOMED, "call home first")
     if state.is_busy:
         return Finding(Reason.BUSY)
     return None

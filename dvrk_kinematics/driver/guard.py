@@ -87,6 +87,20 @@ class Guard:
         return self._freshness.age_s(self._now_ns)
 
     @property
+    def ahead(self) -> float:
+        """How far the arm was told to go beyond what it reports, as a part of what is allowed.
+
+        Setpoints that are late on their way leave the arm where it was, however new its state is.
+        """
+        if self._last is None or self.state is None or not self._has_sent:
+            return 0.0
+        reported = self.state.setpoint_q
+        if reported.shape != self._last.shape:
+            return 0.0
+        allowed = self.settings.step_fraction * self.settings.pid_tolerance
+        return float(np.max(np.abs(self._last - reported) / allowed))
+
+    @property
     def now_ns(self) -> int:
         """When the arm was read last (ns, monotonic)."""
         return self._now_ns

@@ -92,7 +92,7 @@ class JawPlayer:
     ) -> None:
         self._guard = guard
         self._port = port
-        self._limits = limits
+        self.limits = limits
         self._settings = settings
         self._active: _Active | None = None
         self._results: list[JawResult] = []
@@ -132,7 +132,7 @@ class JawPlayer:
         return None
 
     def _make_clock(self, momentum: Momentum, goal: float) -> PathClock:
-        limits, period_s = self._limits, self._settings.period_s
+        limits, period_s = self.limits, self._settings.period_s
         end = Sample(np.array([goal]), np.zeros(1))
         # A motion that takes a period at least is always there, also for a jaw that stays.
         path = Path(cast(Spline, make_join(momentum.sample, end, period_s, limits)))
@@ -190,7 +190,7 @@ class JawPlayer:
         return taken
 
     def _find_bad_goal(self, position: float) -> Finding | None:
-        limits, name = self._limits.position, self._limits.names[0]
+        limits, name = self.limits.position, self.limits.names[0]
         if not np.isfinite(position):
             return Finding(Reason.NOT_FINITE_GOAL, "position", name)
         lower, upper = limits.pairs[0]

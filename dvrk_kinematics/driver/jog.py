@@ -260,7 +260,6 @@ class Jog:
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
         motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
-        motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
         # Whatever moves: by hand nobody sees how deep the wrist is.
         guard.begin(is_cartesian=True)
         self._advanced_ns = guard.now_ns
@@ -270,7 +269,7 @@ class Jog:
     def _watch(self, session: JogSession, now_ns: int) -> None:
         if session.why_stopping is None and self._is_silent(now_ns):
             timeout_s = self._settings.timeout_s
-            self.stop(Finding(Reason.JOG_TIMEOUT, "s without a command", limit=timeout_s))
+            self.stop(Finding(Reason.JOG_TIMEOUT, f"none came for {timeout_s:g} s"))
 
     def _end(self, finding: Finding) -> Finding:
         self._session = None

@@ -81,9 +81,15 @@ class Player:
         active, state = self._active, self._guard.state
         if active is None or state is None:
             return None
-        clock = active.clock
-        goal_id = active.prepared.goal.goal_id
-        return Feedback(goal_id, clock.time_s, clock.sample(), state.measured_q, clock.rate)
+        clock, qd = active.clock, state.measured_qd
+        return Feedback(
+            active.prepared.goal.goal_id,
+            clock.time_s,
+            clock.sample(),
+            state.measured_q,
+            qd if qd is not None and qd.shape == state.measured_q.shape else None,
+            clock.rate,
+        )
 
     def take_results(self) -> list[GoalResult]:
         """Give the goals that ended since the last call."""
@@ -190,7 +196,7 @@ class Player:
         jog = self._jog
         is_moving = self._active is not None or (jog is not None and jog.is_active)
         impatient = self.scaling.observe(
-            self._guard.age_s, self._guard.is_ready, now_ns, is_moving
+            self._guard.age_s, self._guard.is_ready, now_ns, is_moving, self._guard.ahead
         )
         found = self._guard.find_stop() or impatient
         if is_moving and found is not None:

@@ -74,6 +74,7 @@ class Feedback:
         time_s: Time along the path (s).
         desired: What is commanded.
         measured_q: Where the joints are (rad, m), shape (n,).
+        measured_qd: How fast they are (rad/s, m/s), shape (n,); None if the arm does not say.
         speed: Part of its planned speed at which it is played now, 0 to 1.
     """
 
@@ -81,4 +82,5 @@ class Feedback:
     time_s: float
     desired: Sample
     measured_q: Array
+    measured_qd: Array | None
     speed: float

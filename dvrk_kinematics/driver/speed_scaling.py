@@ -1,11 +1,14 @@
 """How fast motions are played: as the user wishes, and slower while anything is late.
 
-Lateness is what a state's age, or a gap between two ticks, is of its limit. From half of the limit
-on the speed goes down, and at the limit it is 0: the motion then rests on its path. It goes on
-when all has been in time for a while, and ends when nothing was in time for the patience.
+Lateness is what a state's age, a gap between two ticks, or the way from the setpoint that an arm
+reports to the one that was sent, is of its limit. From half of the limit on the speed goes down,
+and at the limit it is 0: the motion then rests on its path. It goes on when all has been in time
+for a while, and ends when nothing was in time for the patience.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.driver.settings import GuardSettings
@@ -14,6 +17,28 @@ __all__ = ["SpeedScaling"]
 
 _SLOW_FROM = 0.5
 """Lateness at which slowing down begins."""
+_AGE = "s since the arm's last news"
+
+
+class _Late(NamedTuple):
+    """Something that may be late.
+
+    Attributes:
+        value: How late it is.
+        limit: How late it may be.
+        reason: Why a motion ends if that lasts.
+        what: What is counted.
+    """
+
+    value: float
+    limit: float
+    reason: Reason
+    what: str
+
+    @property
+    def lateness(self) -> float:
+        """What it is of its limit."""
+        return self.value / self.limit
 
 
 class SpeedScaling:
@@ -58,7 +83,7 @@ class SpeedScaling:
         self._allowed = 0.0
 
     def observe(
-        self, age_s: float, is_ready: bool, now_ns: int, is_moving: bool
+        self, age_s: float, is_ready: bool, now_ns: int, is_moving: bool, ahead: float = 0.0
     ) -> Finding | None:
         """Take a tick into account.
 
@@ -67,6 +92,7 @@ class SpeedScaling:
             is_ready: Whether the arm has been ready, and has said so, for long enough.
             now_ns: Time now (monotonic).
             is_moving: Whether there is a motion that lateness can slow.
+            ahead: How far setpoints are ahead of what the arm reports, as a part of the limit.
 
         Returns:
             Why the motion must end, None while there is patience.
@@ -77,11 +103,12 @@ class SpeedScaling:
             self._forget(now_ns)
             return None
         latest = max(
-            (age_s / self._settings.max_age_s, age_s, Reason.STALE_STATE),
-            (gap_s / self._max_gap_s, gap_s, Reason.GAP),
-            key=lambda entry: entry[0],
+            _Late(age_s, self._settings.max_age_s, Reason.STALE_STATE, _AGE),
+            _Late(gap_s, self._max_gap_s, Reason.GAP, "s between ticks"),
+            _Late(ahead, 1.0, Reason.ARM_BEHIND, "of the way that setpoints may be ahead of it"),
+            key=lambda late: late.lateness,
         )
-        self._judge(*latest, is_ready, now_ns)
+        self._judge(latest, is_ready, now_ns)
         self._count(now_ns)
         return self._find_impatience(now_ns)
 
@@ -90,21 +117,17 @@ class SpeedScaling:
         self._full_since_ns = self._in_time_since_ns = None
         self._in_time_ns = now_ns
 
-    def _judge(
-        self, lateness: float, late_s: float, reason: Reason, is_ready: bool, now_ns: int
-    ) -> None:
-        if lateness > 1.0:
+    def _judge(self, late: _Late, is_ready: bool, now_ns: int) -> None:
+        if late.lateness > 1.0:
             self._is_overdue, self._in_time_since_ns = True, None
-            what = "s between ticks" if reason is Reason.GAP else "s since the arm's last news"
-            limit = self._max_gap_s if reason is Reason.GAP else self._settings.max_age_s
-            self._why = Finding(reason, what, value=late_s, limit=limit)
+            self._why = Finding(late.reason, late.what, value=late.value, limit=late.limit)
         else:
             self._in_time_ns = now_ns
             if self._in_time_since_ns is None:
                 self._in_time_since_ns = now_ns
         if is_ready and self._has_lasted(self._in_time_since_ns, now_ns):
             self._is_overdue = False
-        allowed = min(max((1.0 - lateness) / (1.0 - _SLOW_FROM), 0.0), 1.0)
+        allowed = min(max((1.0 - late.lateness) / (1.0 - _SLOW_FROM), 0.0), 1.0)
         self._allowed = 0.0 if self.is_overdue else allowed
 
     def _has_lasted(self, since_ns: int | None, now_ns: int) -> bool:

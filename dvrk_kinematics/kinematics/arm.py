@@ -180,7 +180,8 @@ def load_arm(
     """Loads an arm.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or that of an
+            instance, which has a number more: "PSM1" is a PSM.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
         solver: Key of the inverse kinematics if not the usual one: "numeric" makes a snake a free

@@ -247,7 +247,7 @@ class BranchSolver(ABC):
         if not _is_missed(position_error, rotation_error):
             return IkResult(array, status, violations, position_error, rotation_error)
         result = IkResult(array, IkStatus.UNREACHABLE, violations, position_error, rotation_error)
-        return result._replace(reason=self._reason(T, result))
+        return result._replace(detail=self._reason(T, result))
 
 
 def _is_missed(

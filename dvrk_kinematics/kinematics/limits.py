@@ -142,9 +142,18 @@ class JointLimits:
         Returns:
             The smallest fraction over the joints, shape (...).
         """
+        return np.asarray(np.minimum(self.margins(q), 0.5).min(axis=-1))
+
+    def margins(self, q: FloatArray) -> FloatArray:
+        """Give the distance of each joint to its nearest limit, as :meth:`margin` does for all.
+
+        Args:
+            q: Joint positions (rad, m), shape (..., n).
+
+        Returns:
+            Fractions of the ranges, shape (..., n); infinite for a joint that does not count.
+        """
         span = self._upper - self._lower
         counts = (span > 0.0) & np.isfinite(span)
-        if not counts.any():
-            return np.full(np.shape(q)[:-1], 0.5)
-        near = np.minimum(q - self._lower, self._upper - q)[..., counts]
-        return np.asarray((near / span[counts]).min(axis=-1))
+        near = np.minimum(q - self._lower, self._upper - q)
+        return np.where(counts, near / np.where(counts, span, 1.0), np.inf)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from dvrk_kinematics.kinematics.limits import JointLimits
 
 __all__ = [
     "BatchIkResult",
@@ -38,6 +41,13 @@ class IkStatus(IntEnum):
     INVALID_INPUT = 5
     """The pose is no pose (NaN, infinity, not a rigid transform); its joints are NaN."""
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        # An IntEnum would be formatted as its number, which tells a reader nothing.
+        return format(self.name, spec)
+
 
 class IkPolicy(str, Enum):
     """What to give up when a pose is outside the joint limits."""
@@ -66,7 +76,8 @@ class IkResult(NamedTuple):
         violations: The joints outside their limits, in the order of the chain.
         position_error: Distance between the tip asked for and the tip reached (m).
         rotation_error: Angle between the orientation asked for and the one reached (rad).
-        reason: Which part of an unreachable pose the arm cannot have, where the solver knows it.
+        detail: Which part of an unreachable pose the arm cannot have, where the solver knows it;
+            ``reason`` tells it, or what else is wrong.
     """
 
     q: FloatArray
@@ -74,7 +85,7 @@ class IkResult(NamedTuple):
     violations: tuple[Violation, ...] = ()
     position_error: float = 0.0
     rotation_error: float = 0.0
-    reason: str = ""
+    detail: str = ""
 
     @property
     def ok(self) -> bool:
@@ -82,17 +93,32 @@ class IkResult(NamedTuple):
         return self.status == 0
 
     @property
-    def why_not(self) -> str:
-        """What is wrong, as a sentence: what cannot be reached, or every joint outside limits."""
-        if self.reason or not self.violations:
-            return self.reason or ("" if self.ok else self.status.name)
-        return ", ".join(
+    def reason(self) -> str:
+        """What is wrong, in words: what cannot be reached, and every joint outside its limits.
+
+        Empty if the pose is solved inside the limits.
+        """
+        if self.ok or self.detail:
+            return self.detail
+        missed = _MISSED.get(self.status, "").format(self.position_error, self.rotation_error)
+        outside = [
             f"{joint} would be {value:.4f}, allowed {lower:.4f} to {upper:.4f}"
             for joint, value, lower, upper in self.violations
-        )
+        ]
+        return ", ".join([missed, *outside] if missed else outside)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+_MISSED = {
+    IkStatus.UNREACHABLE: "no joint positions give this pose, the best miss it by {:.3g} m and "
+    "{:.3g} rad",
+    IkStatus.POSITION_UNREACHABLE: "the position is out of reach inside the limits, the nearest "
+    "is {:.3g} m away",
+    IkStatus.NOT_CONVERGED: "the search ended {:.3g} m and {:.3g} rad from this pose",
+    IkStatus.INVALID_INPUT: "what was given is no pose",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchIkResult:
     """Joint positions for N poses, one row a pose; no row is ever left out.
 
@@ -117,6 +143,32 @@ class BatchIkResult:
 
     def __len__(self) -> int:
         return len(self.status)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{count} {IkStatus(value)}"
+            for value, count in zip(*np.unique(self.status, return_counts=True), strict=True)
+        )
+        return f"<BatchIkResult of {len(self)} poses: {counts or 'none'}>"
+
+    def row(self, i: int, limits: JointLimits) -> IkResult:
+        """One row by itself, whose ``reason`` says what is wrong.
+
+        Args:
+            i: The row.
+            limits: Those of the arm that was asked.
+        """
+        mask = int(self.violations[i])
+        outside = tuple(
+            Violation(name, float(value), low, high)
+            for k, (name, value, (low, high)) in enumerate(
+                zip(limits.names, self.q[i], limits.pairs, strict=True)
+            )
+            if mask >> k & 1
+        )
+        status = IkStatus(int(self.status[i]))
+        errors = float(self.position_error[i]), float(self.rotation_error[i])
+        return IkResult(self.q[i], status, outside, *errors)
 
     @staticmethod
     def empty(count: int, joints: int) -> BatchIkResult:

@@ -121,7 +121,8 @@ def read_arm_file(name: str, generation: str, folder: Path | None = None) -> Nod
     """Reads the file of an arm.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case; or that of an instance, such
+            as "PSM1", as ``model_name`` takes it.
         generation: "Classic" or "Si", in any case.
         folder: Where the files are; the project's own by default.
 
@@ -129,12 +130,11 @@ def read_arm_file(name: str, generation: str, folder: Path | None = None) -> Nod
         UnknownName: If there is no such arm or generation; lists those that exist.
         ModelError: If the file cannot be used.
     """
-    name, generation = str(name), str(generation)
+    generation = str(generation)
+    model = model_name(str(name), folder)
     files = _files(folder or find_models_dir())
-    path = files.get((name.upper(), generation.upper()))
+    path = files.get((model, generation.upper()))
     if path is not None:
         return read_cached(path)
-    generations = [made.capitalize() for arm, made in files if arm == name.upper()]
-    if generations:
-        raise UnknownName(f"generation of {name.upper()}", generation, generations)
-    raise UnknownName("arm", name, dict.fromkeys(arm for arm, _ in files))
+    generations = [made.capitalize() for arm, made in files if arm == model]
+    raise UnknownName(f"generation of {model}", generation, generations)

@@ -81,7 +81,8 @@ def load_model(
     """Reads an arm, complete with its instrument.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or that of an
+            instance, which has a number more: "PSM1" is a PSM.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
         folder: Where the model files are; the project's own by default.

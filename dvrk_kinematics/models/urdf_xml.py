@@ -20,6 +20,11 @@ _REPORTING = threading.Lock()
 _DEEPEST = 100
 """Elements that may be nested; a URDF needs six, and what simulators add to it a few more."""
 
+_READ = ("link", "joint", "material")
+"""What is read of a robot. Transmissions, gazebo, ros2_control and whatever others add to a URDF
+has rules of its own, which are the business of those who use it."""
+_READ_OF_A_JOINT = ("origin", "parent", "child", "axis", "limit", "mimic")
+
 
 def parse_robot(text: str, source: str) -> Any:
     """Reads a URDF with urdf_parser_py.
@@ -44,6 +49,7 @@ def parse_robot(text: str, source: str) -> Any:
     try:
         with _REPORTING, _quiet(xml_reflection, source):
             root = core.etree.fromstring(text.encode(), _lxml_parser(core.etree))
+            _drop_others(root)
             path = core.Path("robot", tree=core.etree.ElementTree(root))
             return urdf.URDF.from_xml(root, path)
     except core.ParseError as error:
@@ -51,6 +57,16 @@ def parse_robot(text: str, source: str) -> Any:
     except Exception as error:
         # What the library lets through from below its own checks may be anything.
         raise ModelError(source, f"is no URDF: {type(error).__name__}: {error}") from error
+
+
+def _drop_others(root: Any) -> None:
+    """Leave out what kinematics does not need, before anybody judges whether it is right."""
+    for element in list(root):
+        if element.tag not in _READ:
+            root.remove(element)
+        for part in list(element):
+            if element.tag == "joint" and part.tag not in _READ_OF_A_JOINT:
+                element.remove(part)
 
 
 def _lxml_parser(etree: Any) -> Any:

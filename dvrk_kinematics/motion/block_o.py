@@ -8,6 +8,7 @@ docs/block_o.md says where this differs from the paper, and why.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import pi
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +20,7 @@ from dvrk_kinematics.motion.paths import Line, Polyline, Turn, check_pose
 from dvrk_kinematics.motion.segments import TipSegment, make_segments
 from dvrk_kinematics.motion.speeds import TipSpeeds
 
-__all__ = ["BLOCK_O", "PRESETS", "find_preset", "trace_figure", "trace_paths"]
+__all__ = ["BLOCK_O", "PRESETS", "QUICK", "find_preset", "trace_figure", "trace_paths"]
 
 BLOCK_O = Figure(
     "block_o",
@@ -48,6 +49,9 @@ PRESETS: Mapping[str, TipSpeeds] = MappingProxyType(
 )
 """The paper's tests (a) to (d); all turn with pi/12 rad/s and pi/6 rad/s^2."""
 
+QUICK = TipSpeeds(0.02, 0.04, pi / 4.0, pi / 2.0)
+"""Speeds at which a person will wait for a figure: those of (d), turning three times as fast."""
+
 _SAME_RAD = 1e-9
 
 
@@ -67,8 +71,9 @@ def trace_paths(
 ) -> tuple[Line | Turn, ...]:
     """The pieces of tracing a figure: translations, and rotations on the spot in between.
 
-    A round trip turns the tool by less than a turn, the Block-O by 315 degrees, and no roll joint
-    has room for a second one. So each repetition begins with turning back on the spot.
+    A round trip of the Block-O turns the tool by 315 degrees, and no roll joint has room for a
+    second one. So each repetition starts with turning back on the spot. A figure whose orientation
+    is fixed needs neither.
 
     Args:
         figure: What is traced.

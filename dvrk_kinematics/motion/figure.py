@@ -1,19 +1,22 @@
 """Closed polygons for the tip to trace, and the poses that tracing them demands.
 
-Tool x points along the travel and tool z into the plane, against the figure's z. The tip goes
-straight from corner to corner and turns on the spot at each but the first, where it ends as it
-came: a polygon of C corners has C translations, C - 1 rotations and 2 C poses.
+Tool z points into the plane, against the figure's z. The tip goes straight from corner to corner.
+With the orientation "along" tool x points along the travel, and the tool turns on the spot at each
+corner but the first, where it ends as it came: a polygon of C corners has C translations, C - 1
+rotations and 2 C poses. With "fixed" the tool keeps the orientation of the first side, and there
+are no rotations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.angles import wrap_to_pi
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
+from dvrk_kinematics.motion.orientation import Orientation, read_orientation
 from dvrk_kinematics.motion.paths import check_pose
 
 __all__ = ["SHORTEST_SIDE_M", "Figure", "check_scale"]
@@ -33,17 +36,32 @@ class Figure:
         name: What it is called.
         corners: Its corners in the order of travel (m), shape (C, 2), C >= 3; given as (C, 3)
             their z must be 0. The way leads back to the first.
+        orientation: How the tool is turned while the tip traces it: "along" or "fixed".
 
     Raises:
         InvalidInput: Fewer than three corners, a corner that is not finite or not in the plane,
-            one that repeats its neighbour, or one where the way turns straight back.
+            or one that repeats its neighbour; an orientation that does not exist. With "along"
+            also a corner where the way turns straight back.
     """
 
     name: str
     corners: Array
+    orientation: Orientation = Orientation.ALONG
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "corners", frozen(_read_corners(self.corners)))
+        corners = frozen(_read_corners(self.corners))
+        object.__setattr__(self, "corners", corners)
+        object.__setattr__(self, "orientation", read_orientation(self.orientation))
+        if self.orientation is Orientation.ALONG:
+            _check_turns(_turns(self.sides))
+
+    def oriented(self, orientation: str | Orientation) -> Figure:
+        """The same figure, traced with the tool turned as a name says.
+
+        Raises:
+            InvalidInput: There is no such orientation, or "along" does not go with its corners.
+        """
+        return replace(self, orientation=read_orientation(orientation))
 
     @property
     def sides(self) -> Array:
@@ -52,7 +70,9 @@ class Figure:
 
     @property
     def turns(self) -> Array:
-        """By how much the travel turns at corners 2 to C, about the figure's z (rad), (C - 1,)."""
+        """By how much the tool turns at corners 2 to C, about the figure's z (rad), (C - 1,)."""
+        if self.orientation is Orientation.FIXED:
+            return np.zeros(len(self.corners) - 1)
         return _turns(self.sides)
 
     @property
@@ -71,7 +91,7 @@ class Figure:
         return np.asarray(0.5 * (self.corners.max(axis=0) + self.corners.min(axis=0)))
 
     def poses(self, T_base_figure: ArrayLike, scale: float = 1.0) -> Array:
-        """The begin and end of every translation, in order.
+        """The start and end of every translation, in order.
 
         Args:
             T_base_figure: Where the figure's frame lies, shape (4, 4).
@@ -82,13 +102,15 @@ class Figure:
             orientation, rows 2 i + 1 and 2 i + 2 the same position.
 
         Raises:
-            InvalidInput: The pose is none, or the scale is not positive and finite.
+            InvalidInput: What was given is no pose, or the scale is not positive and finite.
         """
         placed = check_pose(T_base_figure, "T_base_figure")
         corners = self.corners * check_scale(scale)
         ends = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1).reshape(-1, 2)
         sides = self.sides
         along = sides / np.linalg.norm(sides, axis=1, keepdims=True)
+        if self.orientation is Orientation.FIXED:
+            along = np.broadcast_to(along[0], along.shape)
         T_figure_tip = _tool_poses(ends, np.repeat(along, 2, axis=0))
         return np.asarray(placed @ T_figure_tip)
 
@@ -101,15 +123,17 @@ class Figure:
             turn_steps: Steps into which each rotation is divided.
 
         Returns:
-            Shape (C line_steps + (C - 1) turn_steps + 1, 4, 4).
+            Shape (C line_steps + (C - 1) turn_steps + 1, 4, 4); without rotations, the same with
+            turn_steps = 0.
         """
+        turn_steps = 0 if self.orientation is Orientation.FIXED else turn_steps
         corners, sides = self.corners * scale, self.sides * scale
         turns = np.append(self.turns, 0.0)
         first = np.arctan2(sides[0, 1], sides[0, 0])
         headings = first + np.concatenate([[0.0], np.cumsum(turns[:-1])])
         # A side without its end, then the turn at that end without its own: nothing comes twice.
         u = np.arange(line_steps)[:, None] / line_steps
-        w = np.arange(turn_steps) / turn_steps
+        w = np.arange(turn_steps) / max(1, turn_steps)
         points, angles = [], []
         for i, heading in enumerate(headings):
             end = corners[(i + 1) % len(corners)]
@@ -181,6 +205,11 @@ def _check_sides(corners: Array) -> None:
             which = "the first, to which the way leads back by itself" if after == 0 else str(i)
             reason = f"repeats corner {which}: they are {length:.3g} m apart"
             raise InvalidInput(f"corners[{after or i}]", reason)
-    for i, turn in enumerate(_turns(sides), 1):
+
+
+def _check_turns(turns: Array) -> None:
+    """Refuse a tool that could turn either way."""
+    for i, turn in enumerate(turns, 1):
         if abs(turn) > np.pi - _STRAIGHT_BACK_RAD:
-            raise InvalidInput(f"corners[{i}]", "the way turns straight back there")
+            reason = 'the way turns straight back there; only the orientation "fixed" allows that'
+            raise InvalidInput(f"corners[{i}]", reason)

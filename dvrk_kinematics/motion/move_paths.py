@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
-from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
@@ -19,7 +18,15 @@ from dvrk_kinematics.motion.follow import Loss, PathFollower
 from dvrk_kinematics.motion.joint_timing import time_joints
 from dvrk_kinematics.motion.knots import check_duration, make_grid, make_knot_times
 from dvrk_kinematics.motion.motion_limits import MotionLimits, make_allowed
-from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL, resolve
+from dvrk_kinematics.motion.moves import (
+    Move,
+    MoveAbsJ,
+    MoveC,
+    MoveJ,
+    MoveL,
+    find_target,
+    find_via,
+)
 from dvrk_kinematics.motion.paths import Line, Path
 from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
@@ -95,12 +102,11 @@ class _Maker:
                 )
             self._add_joint_move(move, move.jp, k)
         elif isinstance(move, MoveJ):
-            T = resolve(move, self._T) @ move.T
+            T = find_target(move, self._T)
             self._catch_up()
             self._add_joint_move(move, self._reach(T, k), k)
         elif isinstance(move, MoveC):
-            frame = resolve(move, self._T)
-            arc = Arc(self._T, se3.apply(frame, move.via), frame @ move.T)
+            arc = Arc(self._T, find_via(move, self._T), find_target(move, self._T))
             self._add_path(arc, arc.T_end, move.speeds, k)
         else:
             return self._add_lines(moves, k)
@@ -115,7 +121,7 @@ class _Maker:
                 raise InvalidInput(
                     "blend_radius", f"step {last - 1}: corners are rounded between MoveL only"
                 )
-            poses.append(resolve(move, poses[-1]) @ move.T)
+            poses.append(find_target(move, poses[-1]))
             speeds.append(move.speeds)
             last += 1
             if move.blend_radius == 0.0:

@@ -1,7 +1,12 @@
 """Moves as a user asks for them: MoveAbsJ, MoveJ, MoveL, MoveC.
 
-A pose is relative to the base, to the tool as it is at the begin of the move, or to any frame
-whose pose in the base is given. ``make_path`` in move_paths.py turns moves into segments.
+A pose is relative to the base, to the tool as it is at the start of the move, or to any frame
+whose pose in the base is given. With ``relative`` it is no pose but a step from where the tip is,
+along the axes of that frame: 20 mm up, along the base's z, whatever the tool's orientation, is
+
+    MoveL(se3.translation([0.0, 0.0, 0.02]), relative=True)
+
+``make_path`` in move_paths.py turns moves into segments.
 """
 
 from __future__ import annotations
@@ -20,7 +25,17 @@ from dvrk_kinematics.motion.paths import check_pose
 from dvrk_kinematics.motion.scaling import check_positive
 from dvrk_kinematics.motion.speeds import TipSpeeds
 
-__all__ = ["Frame", "Move", "MoveAbsJ", "MoveC", "MoveJ", "MoveL", "repeat_moves", "resolve"]
+__all__ = [
+    "Frame",
+    "Move",
+    "MoveAbsJ",
+    "MoveC",
+    "MoveJ",
+    "MoveL",
+    "find_target",
+    "find_via",
+    "repeat_moves",
+]
 
 Frame: TypeAlias = "str | Array"
 """"base", "tool", or the pose of a frame in the base, shape (4, 4)."""
@@ -65,15 +80,17 @@ class MoveJ:
         frame: What the pose is relative to.
         speed: Part of the joints' speeds that may be used, in (0, 1].
         acceleration: Part of their accelerations.
+        relative: T is a step from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: A pose is none, or a fraction is outside (0, 1].
+        InvalidInput: What was given is no pose, or a fraction is outside (0, 1].
     """
 
     T: Array
     frame: Frame = "base"
     speed: float = _FRACTION
     acceleration: float = _FRACTION
+    relative: bool = False
 
     def __post_init__(self) -> None:
         _read_target(self)
@@ -90,15 +107,17 @@ class MoveL:
         speeds: How fast the tip may move.
         blend_radius: Radius within which the corner to the next MoveL is rounded (m); 0 to stop
             there. Moves that are joined in this way share the slowest of their speeds.
+        relative: T is a step from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: A pose is none, or the radius is negative or not finite.
+        InvalidInput: What was given is no pose, or the radius is negative or not finite.
     """
 
     T: Array
     frame: Frame = "base"
     speeds: TipSpeeds = field(default_factory=TipSpeeds)
     blend_radius: float = 0.0
+    relative: bool = False
 
     def __post_init__(self) -> None:
         _read_target(self)
@@ -115,15 +134,17 @@ class MoveC:
         via: A point on the arc, in the frame (m), shape (3,).
         frame: What pose and point are relative to.
         speeds: How fast the tip may move.
+        relative: T and via are steps from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: A pose is none, or the point is not finite.
+        InvalidInput: What was given is no pose, or the point is not finite.
     """
 
     T: Array
     via: Array
     frame: Frame = "base"
     speeds: TipSpeeds = field(default_factory=TipSpeeds)
+    relative: bool = False
 
     def __post_init__(self) -> None:
         _read_target(self)
@@ -163,16 +184,34 @@ def repeat_moves(moves: Sequence[Move], times: int) -> tuple[Move, ...]:
     return tuple(moves) * times
 
 
-def resolve(move: MoveJ | MoveL | MoveC, T_base_tool: Array) -> Array:
-    """Where the frame of a move is.
+def find_target(move: MoveJ | MoveL | MoveC, T_base_tool: Array) -> Array:
+    """Where a move ends.
 
     Args:
         move: The move.
-        T_base_tool: The tip at the begin of the move, shape (4, 4).
+        T_base_tool: The tip at the start of the move, shape (4, 4).
 
     Returns:
-        The frame's pose in the base, shape (4, 4).
+        The tip's pose in the base, shape (4, 4).
     """
+    T_base_frame = _find_frame(move, T_base_tool)
+    if not move.relative:
+        return T_base_frame @ move.T
+    R = T_base_frame[:3, :3]
+    return se3.make(
+        R @ move.T[:3, :3] @ R.T @ T_base_tool[:3, :3], T_base_tool[:3, 3] + R @ move.T[:3, 3]
+    )
+
+
+def find_via(move: MoveC, T_base_tool: Array) -> Array:
+    """The point that an arc goes through, in the base (m), shape (3,)."""
+    T_base_frame = _find_frame(move, T_base_tool)
+    origin = T_base_tool if move.relative else T_base_frame
+    return np.asarray(origin[:3, 3] + T_base_frame[:3, :3] @ move.via)
+
+
+def _find_frame(move: MoveJ | MoveL | MoveC, T_base_tool: Array) -> Array:
+    """Pose of a move's frame in the base, shape (4, 4)."""
     if not isinstance(move.frame, str):
         return move.frame
-    return T_base_tool if move.frame == "tool" else se3.translation(np.zeros(3))
+    return T_base_tool if move.frame == "tool" else np.eye(4)

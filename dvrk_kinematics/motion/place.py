@@ -19,9 +19,10 @@ from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.numeric import NumericSolver
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.motion.figure import Figure, check_scale
+from dvrk_kinematics.motion.misfit import find_misfit
 from dvrk_kinematics.motion.paths import check_pose
 from dvrk_kinematics.motion.place_margin import CANNULA, DENSE, PlaceMargin
-from dvrk_kinematics.motion.place_search import reach_box, search
+from dvrk_kinematics.motion.place_search import grid, reach_box, search
 from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 
 __all__ = ["CANNULA", "Placement", "largest_scale", "measure_placement", "place"]
@@ -84,7 +85,7 @@ def place(
     Raises:
         InvalidInput: A scale, normal, margin, density or depth that is none, or an arm that is
             solved by iteration.
-        DoesNotFit: There is no such place; says the largest scale that has one.
+        DoesNotFit: There is no such place; says why, and the largest scale that has one.
         PlanningCancelled: Whoever watches ended it.
         PlanningTimeout: It took longer than whoever watches allows.
     """
@@ -96,7 +97,7 @@ def place(
         found = finder.best(check_scale(scale))
         if found.margin < min_margin:
             largest = finder.largest_below(min(scale, finder.beyond))
-            raise DoesNotFit(figure.name, scale, 0.0 if largest is None else largest.scale)
+            raise finder.refuse(found, scale, largest)
         return found
 
 
@@ -113,7 +114,7 @@ def largest_scale(
 
     Raises:
         InvalidInput: A normal or margin that is none.
-        DoesNotFit: It does not fit at any size.
+        DoesNotFit: It does not fit at any size; says why.
     """
     return place(arm, figure, None, normal=normal, min_margin=min_margin).scale
 
@@ -189,8 +190,28 @@ class _Finder:
         """The largest that fits."""
         found = self.largest_below(self.beyond)
         if found is None:
-            raise DoesNotFit(self._margin.figure.name, _SMALLEST_PART * self.beyond, 0.0)
+            raise self.refuse(self.best(_SMALLEST_PART * self.beyond), None, None)
         return found
+
+    def refuse(
+        self, best: Placement, scale: float | None, largest: Placement | None
+    ) -> DoesNotFit:
+        """Say why the figure does not fit.
+
+        Args:
+            best: Where it fits best, and yet does not.
+            scale: The size asked for; None if it could have been any.
+            largest: The largest that fits; None if none does.
+        """
+        misfit = find_misfit(
+            self._margin,
+            best.T_base_figure,
+            best.scale,
+            self._min_margin,
+            grid(self._box, self._density)[0],
+        )
+        fits = 0.0 if largest is None else largest.scale
+        return DoesNotFit(self._margin.figure.name, scale, fits, *misfit)
 
     def largest_below(self, too_large: float) -> Placement | None:
         """The largest that fits and is smaller than a scale that does not; None if none does."""

@@ -19,7 +19,7 @@ from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.result import IkStatus
 from dvrk_kinematics.models.schema import JointKind
-from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, CannulaRule, make_cannula_rule
 from dvrk_kinematics.motion.figure import Figure
 
 __all__ = [
@@ -81,6 +81,11 @@ class PlaceMargin:
 
     Attributes:
         figure: The same.
+        joint_names: The arm's joints.
+        lower: Smallest joint positions (rad, m), shape (n,), by the cannula rule if that is
+            stricter.
+        upper: Largest joint positions, shape (n,).
+        cannula: The cannula rule where it is stricter than the insertion's lower limit; else None.
 
     Raises:
         InvalidInput: A normal that is none, or a depth that is negative or not finite.
@@ -100,16 +105,17 @@ class PlaceMargin:
         self.figure = figure
         self._R_base_plane = plane_rotation(normal)
         limits = arm.limits
-        self._lower, self._upper = limits.lower.copy(), limits.upper
+        self.joint_names = arm.joint_names
+        self.lower, self.upper = limits.lower.copy(), limits.upper
         self._span = limits.upper - limits.lower
         self._counts = np.isfinite(self._span) & (self._span > 0.0)
         turns = [joint.kind is JointKind.REVOLUTE for joint in arm.model.joints]
         self._turning = np.array(turns) & self._counts & (self._span >= 2.0 * np.pi)
         rule = make_cannula_rule(arm, wrist_depth_m) if wrist_depth_m > 0.0 else None
-        self._cannula_joint: int | None = None
-        if rule is not None and rule.min_depth_m - rule.offset_m > self._lower[rule.joint]:
-            self._cannula_joint = rule.joint
-            self._lower[rule.joint] = rule.min_depth_m - rule.offset_m
+        self.cannula: CannulaRule | None = None
+        if rule is not None and rule.min_depth_m - rule.offset_m > self.lower[rule.joint]:
+            self.cannula = rule
+            self.lower[rule.joint] = rule.min_depth_m - rule.offset_m
 
     def pose(self, place: Array, scale: float) -> Array:
         """Where the figure's frame lies, T_base_figure; (..., 4) -> (..., 4, 4)."""
@@ -153,20 +159,32 @@ class PlaceMargin:
         T_base_tip = self.pose(places, scale)[:, None] @ T_figure_tip
         q = self._solve(T_base_tip).q[..., self._counts]
         span = self._span[self._counts]
-        below = (q - self._lower[self._counts]) / span
-        above = (self._upper[self._counts] - q) / span
+        below = (q - self.lower[self._counts]) / span
+        above = (self.upper[self._counts] - q) / span
         return np.stack([below, above], axis=1).reshape(len(places), -1)
 
-    def trace(self, T_base_figure: Array, scale: float, steps: Steps = DENSE) -> FigureTrace:
+    def trace(
+        self,
+        T_base_figure: Array,
+        scale: float,
+        steps: Steps = DENSE,
+        *,
+        is_path: bool = True,
+    ) -> FigureTrace:
         """What the joints do at one place: q and margins of shape (S, n)."""
         T_base_tip = T_base_figure @ self.poses(scale, steps)
-        found = self._solve(T_base_tip[None])
+        found = self._solve(T_base_tip[None], is_path)
         return FigureTrace(found.q[0], found.margins[0])
 
     def name_limit(self, q: Array, joint: int) -> str:
         """What a joint at q, shape (n,), would meet first: its name, or ``CANNULA``."""
-        is_low = q[joint] - self._lower[joint] < self._upper[joint] - q[joint]
-        return CANNULA if is_low and joint == self._cannula_joint else self._arm.joint_names[joint]
+        is_low = q[joint] - self.lower[joint] < self.upper[joint] - q[joint]
+        is_cannula = self.cannula is not None and joint == self.cannula.joint
+        return CANNULA if is_low and is_cannula else self.joint_names[joint]
+
+    def is_turning(self, joint: int) -> bool:
+        """Whether a joint can turn all the way round, as roll does."""
+        return bool(self._turning[joint])
 
     def _solve(self, T_base_tip: Array, is_path: bool = True) -> FigureTrace:
         """Solve M figures of S poses each, shape (M, S, 4, 4)."""
@@ -174,7 +192,7 @@ class PlaceMargin:
         solved = self._arm.inverse_batch(T_base_tip.reshape(-1, 4, 4))
         q = solved.q.reshape(*shape, -1)
         q = self._unwrap(q) if is_path else q
-        room = np.minimum(q - self._lower, self._upper - q)
+        room = np.minimum(q - self.lower, self.upper - q)
         margins = np.full(room.shape, np.inf)
         np.divide(room, self._span, out=margins, where=self._counts)
         exact = solved.status <= IkStatus.OUTSIDE_LIMITS
@@ -191,7 +209,7 @@ class PlaceMargin:
         turning: npt.NDArray[np.intp] = np.flatnonzero(self._turning)
         path = np.unwrap(q[..., turning], axis=1)
         middle = 0.5 * (path.min(axis=1, keepdims=True) + path.max(axis=1, keepdims=True))
-        wanted = 0.5 * (self._lower + self._upper)[turning]
+        wanted = 0.5 * (self.lower + self.upper)[turning]
         q = q.copy()
         q[..., turning] = path + 2.0 * np.pi * np.round((wanted - middle) / (2.0 * np.pi))
         return q

@@ -14,7 +14,7 @@ from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.motion.place_margin import COARSE, FINE, FINER, PlaceMargin, Steps
 from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress
 
-__all__ = ["polish", "reach_box", "search"]
+__all__ = ["grid", "polish", "reach_box", "search"]
 
 _GRID = (9, 9, 9, 12)
 """Points of the grid along x, y, z and the turn about the normal."""
@@ -66,7 +66,7 @@ def search(
     Returns:
         A few places, the best first, shape (K, 4).
     """
-    places, spacing = _grid(box, density)
+    places, spacing = grid(box, density)
     corners, fine = margin.poses(scale, COARSE), margin.poses(scale, FINE)
     few = corners[:: -(-len(corners) // _FEW_POSES)]
     # A margin of fewer poses is never smaller: what looks bad with a few is bad. They are too far
@@ -207,7 +207,7 @@ def _largest_margin(gradient: Array, room: Array, bound: Array) -> Array:
         rows = np.concatenate([rows, broken[np.argsort(-excess)[:_MORE_ROWS]]])
 
 
-def _grid(box: tuple[Array, Array], density: float) -> tuple[Array, Array]:
+def grid(box: tuple[Array, Array], density: float) -> tuple[Array, Array]:
     """Places all over the box, shape (M, 4), and their spacing, shape (4,)."""
     counts = [max(2, round(count * density**0.25)) for count in _GRID]
     axes = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -172,6 +172,10 @@ class Prover:
         """By how much to slow down; None if that would not help."""
         if not self._slow_down or excess.quantity is Quantity.POSITION:
             return None
+        return self._find_slowing(trial)
+
+    def _find_slowing(self, trial: Trial) -> float | None:
+        """By how much slower a trial would keep all speeds and accelerations; None if too slow."""
         found = trial.extremes
         speed = float((found.speed / self._limits.velocity).max())
         acceleration = float((found.acceleration / self._limits.acceleration).max())
@@ -179,6 +183,16 @@ class Prover:
         slowed_by, duration_s = trial.segment.slowed_by, trial.segment.duration_s
         return (
             factor if slowed_by * factor <= _SLOWEST and duration_s * factor <= LONGEST_S else None
+        )
+
+    def _advise(self, trial: Trial) -> str:
+        """What to do about a joint that is too fast."""
+        factor = self._find_slowing(trial)
+        if factor is None:
+            return "not even slow_down helps: it would take too long"
+        return (
+            f"this step fits {_round_up(factor)} times slower: set slow_down to true, in the goal "
+            "or in PlanOptions, or ask for less speed and acceleration"
         )
 
     def _note(self, segment: Segment, excess: Excess) -> None:
@@ -223,7 +237,13 @@ class Prover:
             row = int(np.argmax(np.abs(rates[:, j])))
         at = float(trial.grid.t[row])
         reason = REASONS[excess.quantity]
-        return Loss(at, reason, excess.joint, excess.value, excess.limit)
+        advice = "" if excess.quantity is Quantity.POSITION else self._advise(trial)
+        return Loss(at, reason, excess.joint, excess.value, excess.limit, advice)
+
+
+def _round_up(factor: float) -> str:
+    """A factor with two decimals that is enough."""
+    return f"{ceil(100.0 * factor) / 100.0:.2f}"
 
 
 def _find_pieces(trial: Trial) -> npt.NDArray[np.int64] | None:

@@ -5,8 +5,10 @@
     steps:
     - move_abs_j: {jp: [0.1, 0.0, 0.12, 0.0, 0.2, 0.0], speed: 0.2, acceleration: 0.2}
     - move_l: {frame: tool, pose: {translation: [0.0, 0.0, -0.02]}}
+    - move_l: {relative: true, pose: {translation: [0.0, 0.0, 0.02]}}
 
-What is left out has its default: a pose its rotation (none), a move its frame (base) and speeds.
+What is left out has its default: a pose its rotation (none), a move its frame (base), its speeds
+and ``relative`` (false: a pose in the frame; true: a step along the frame's axes).
 """
 
 from __future__ import annotations

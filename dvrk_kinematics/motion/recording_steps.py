@@ -29,6 +29,8 @@ def write_step(move: Move) -> dict[str, Any]:
         return {"move_abs_j": data}
     frame = move.frame if isinstance(move.frame, str) else _write_pose(move.frame)
     data = {"frame": frame, "pose": _write_pose(move.T)}
+    if move.relative:
+        data["relative"] = True
     if isinstance(move, MoveJ):
         return {"move_j": {**data, **_fractions(move)}}
     data["speeds"] = _floats(move.speeds)
@@ -78,21 +80,23 @@ def _read_move_abs_j(node: Node) -> MoveAbsJ:
 
 
 def _read_move_j(node: Node) -> MoveJ:
-    node.keys(("pose",), ("frame", "speed", "acceleration"))
+    node.keys(("pose",), ("frame", "relative", "speed", "acceleration"))
     pose, frame = _read_pose(node["pose"]), _read_frame(node)
-    return MoveJ(pose, frame, **_present(node, ("speed", "acceleration")))
+    fractions = _present(node, ("speed", "acceleration"))
+    return MoveJ(pose, frame, relative=_read_relative(node), **fractions)
 
 
 def _read_move_l(node: Node) -> MoveL:
-    node.keys(("pose",), ("frame", "speeds", "blend_radius"))
+    node.keys(("pose",), ("frame", "relative", "speeds", "blend_radius"))
     pose, frame, speeds = _read_pose(node["pose"]), _read_frame(node), _read_speeds(node)
-    return MoveL(pose, frame, speeds, **_present(node, ("blend_radius",)))
+    radius = _present(node, ("blend_radius",))
+    return MoveL(pose, frame, speeds, relative=_read_relative(node), **radius)
 
 
 def _read_move_c(node: Node) -> MoveC:
-    node.keys(("pose", "via"), ("frame", "speeds"))
-    via = frozen(node["via"].numbers(3))
-    return MoveC(_read_pose(node["pose"]), via, _read_frame(node), _read_speeds(node))
+    node.keys(("pose", "via"), ("frame", "relative", "speeds"))
+    pose, via = _read_pose(node["pose"]), frozen(node["via"].numbers(3))
+    return MoveC(pose, via, _read_frame(node), _read_speeds(node), _read_relative(node))
 
 
 _READERS: Mapping[str, Callable[[Node], Move]] = MappingProxyType(
@@ -120,6 +124,10 @@ def _read_frame(node: Node) -> Frame:
         return "base"
     frame = node["frame"]
     return _read_pose(frame) if isinstance(frame.value, dict) else frame.text()
+
+
+def _read_relative(node: Node) -> bool:
+    return node["relative"].flag() if "relative" in node else False
 
 
 def _read_speeds(node: Node) -> TipSpeeds:

@@ -28,9 +28,11 @@ from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
 from dvrk_kinematics.ros.bridge_reports import BridgeReports
 from dvrk_kinematics.ros.dropped_messages import dropped_by
 from dvrk_kinematics.ros.loop import SteadyLoop, Tick
+from dvrk_kinematics.ros.not_homed_view import NotHomedView, neutral_posture
 from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.setup_joint_bridge import SetupJointBridge
+from dvrk_kinematics.ros.sole_publisher import claim_frame, claim_topic, sole_topic
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
 __all__ = ["ArmBridge", "BridgeNode", "main"]
@@ -59,15 +61,28 @@ class ArmBridge:
             settings,
             arm.model.links,
             joints,
+            arm.joint_names,
             "" if instrument is None else instrument.number or instrument.name,
             settings.base_frame,
         )
+        if settings.description and settings.publish_tf and description.join is not None:
+            claim_frame(node, description.join.child, settings.description)
         self._names = arm.joint_names
         self._q, self._qd = np.zeros(len(joints)), np.zeros(len(joints))
         self._output = StateOutput(node, settings, description, joints)
+        self._view: NotHomedView | None = None
+        if settings.publish_tf:
+            jaw = () if arm.jaw is None else (arm.jaw,)
+            neutral = neutral_posture([*arm.model.joints, *jaw])
+            self._view = NotHomedView(node, settings, self._output, neutral)
         tip = f"{settings.link_prefix}{arm.model.tip_link}"
         self.drive = ArmDrive(
-            node, arm, settings, tip, lambda: int(node.get_clock().now().nanoseconds)
+            node,
+            arm,
+            settings,
+            tip,
+            description.movable,
+            lambda: int(node.get_clock().now().nanoseconds),
         )
         self.loop = SteadyLoop(
             1.0 / settings.rate,
@@ -90,16 +105,27 @@ class ArmBridge:
         self._is_ending = False
         create_steady_timer(node, _WATCH_S, self._watch)
         self.loop.start()
-        node.get_logger().info(
-            f"{settings.arm} as {arm}, {settings.hardware}; nothing is sent before "
-            f"bridge/{settings.arm}/enable is called"
-        )
+        then = f"nothing is sent before bridge/{settings.arm}/enable is called"
+        if settings.bring_up:
+            then = "it is enabled and homed as soon as it is there"
+        node.get_logger().info(f"{settings.arm} as {arm}, {settings.hardware}; {then}")
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing of ours moves or waits to."""
+        return self.drive.is_idle and not self.drive.has_waiting
+
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed at rest."""
+        self.drive.adopt(settings)
 
     def stop(self) -> None:
         """Bring what moves to rest along its path, then end."""
         self._is_ending = True
         deadline = time.monotonic() + _STOP_S
-        while self.loop.is_running and not self.drive.is_idle and time.monotonic() < deadline:
+        while self.loop.is_running and time.monotonic() < deadline:
+            if self.drive.is_idle and not self.drive.has_waiting:
+                break
             time.sleep(0.01)
         self.loop.stop()
         self.drive.close()
@@ -108,10 +134,13 @@ class ArmBridge:
     def _tick(self, tick: Tick) -> None:
         has_news = self.drive.port.poll(tick.now_ns)
         if self._is_ending:
+            self.drive.drop_arriving()
             self.drive.stop(Finding(Reason.HOLD_REQUESTED, "the bridge ends"))
         self.drive.tick(tick.now_ns)
         if has_news:
             self._publish()
+        if self._view is not None:
+            self._view.show(self.drive.port.measured.arrival_ns is not None, tick.now_ns)
 
     def _publish(self) -> None:
         """Publish what the arm measured, with its own stamp."""
@@ -130,6 +159,9 @@ class ArmBridge:
         opening, opening_speed, _ = self.drive.port.read_jaw()
         if opening is not None:
             self._q[count:], self._qd[count:] = opening, opening_speed or 0.0
+        if self._view is not None:
+            self._view.end()
+            self._view = None
         self._output.publish(self._q, None if velocity is None else self._qd, measured.stamp_ns)
 
     def _fail(self, error: BaseException) -> None:
@@ -163,6 +195,13 @@ def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:
 
 
 class _Bridge(Protocol):
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing moves."""
+
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed at rest."""
+
     def stop(self) -> None:
         """End; nothing is published any more."""
 
@@ -172,9 +211,17 @@ class BridgeNode(Node):
 
     def __init__(self) -> None:
         super().__init__("arm_bridge")
-        settings = Parameters(self, BridgeSettings).values
+        settings = Parameters(
+            self,
+            BridgeSettings,
+            on_change=lambda changed: self.bridge.adopt(changed),
+            is_at_rest=lambda: self.bridge.is_at_rest,
+        ).values
         _refuse_simulated_time(self, settings)
         parts = part_names(settings.arm)
+        # Before anything is offered or published: a first bridge must not notice a second one.
+        sole = sole_topic(settings.arm, has_parts=bool(parts))
+        claim_topic(self, sole, f"bridge of {settings.arm}")
         self.bridge: _Bridge = (
             SetupJointBridge(self, settings, parts) if parts else ArmBridge(self, settings)
         )
@@ -189,7 +236,7 @@ class BridgeNode(Node):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(BridgeNode, arguments, on_stop=BridgeNode.stop)
+    return run_node(BridgeNode, arguments, on_stop=BridgeNode.stop, executable="arm_bridge")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics.driver.result import GoalStatus
 from dvrk_kinematics.errors import InvalidInput, PlanningCancelled, PlanningTimeout, PlanRefused
+from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.flight_plan import FlightPlan
 from dvrk_kinematics.motion.plan import Plan
 from dvrk_kinematics.motion.planning_progress import PlanningWatch
@@ -31,10 +32,11 @@ from dvrk_kinematics.ros.conversions import matrix_to_pose
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.explaining import explain
 from dvrk_kinematics.ros.motion_messages import make_flight_plan
+from dvrk_kinematics.ros.patience import Patience
 from dvrk_kinematics.ros.plan_player import CANCELLED, ENDING, Going, Outcome, PlanPlayer
 from dvrk_kinematics.ros.stamps import stamp_to_ns
-from dvrk_kinematics.ros.tip_error import not_measured
-from dvrk_kinematics.ros.trajectory_jobs import Job, PlanFrom, Planner
+from dvrk_kinematics.ros.tip_error import make_tip_error
+from dvrk_kinematics.ros.trajectory_jobs import Job, PlanFrom
 
 __all__ = ["ArmMover"]
 
@@ -93,26 +95,29 @@ class ArmMover:
     Args:
         node: The node, which must be spun.
         name: Name of the arm.
-        planner: Plans its goals.
+        arm: The arm.
         base: Name of its base frame.
-        joint_prefix: Prefix of joints in goals to the bridge.
+        joint_prefix: Prefix of joints in the paths that are published.
         max_planning_s: How long a goal may take to be planned (s).
+
+    Attributes:
+        max_planning_s: The same, for goals that come later.
     """
 
     def __init__(
         self,
         node: Node,
         name: str,
-        planner: Planner,
+        arm: Arm,
         base: str,
         joint_prefix: str,
         max_planning_s: float,
     ) -> None:
         self._node = node
         self._name = name
-        self._max_planning_s = max_planning_s
-        self._watch = ArmWatch(node, name, planner.arm.joint_names)
-        self._player = PlanPlayer(node, name, planner.arm, self._watch, base, joint_prefix)
+        self.max_planning_s = max_planning_s
+        self._watch = ArmWatch(node, name, arm.joint_names)
+        self._player = PlanPlayer(node, name, arm, self._watch, base, joint_prefix)
         self._flight_plans = node.create_publisher(
             FlightPlanMessage, f"trajectory/{name}/flight_plan", qos.DESCRIPTION
         )
@@ -211,7 +216,9 @@ class ArmMover:
         return outcome.status, self._report(request.server, outcome, job)
 
     def _plan(self, request: _Request) -> Job:
-        """Plan a goal, and tell meanwhile how far that is.
+        """Plan a goal from where the arm is, and tell meanwhile how far that is.
+
+        An arm that is still being found is waited for.
 
         Raises:
             DvrkError: It cannot be done, takes too long, or shall not be done any more.
@@ -223,9 +230,16 @@ class ArmMover:
             )
             request.server.feed_back(request.goal_id, feedback)
 
-        watch = PlanningWatch(lambda: self._find_end(request), self._max_planning_s, tell)
+        def check() -> None:
+            why = self._find_end(request)
+            if why:
+                raise PlanningCancelled(why, 0.0, "waited for the arm")
+            tell(0.0)
+
+        say = self._node.get_logger().info
+        q_start = self._watch.read_setpoint(Patience(say, check))
+        watch = PlanningWatch(lambda: self._find_end(request), self.max_planning_s, tell)
         with watch.progress.in_force():
-            q_start = self._watch.read_setpoint(watch.progress.check)
             return request.plan(q_start, watch.progress)
 
     def _move(self, request: _Request, job: Job) -> Outcome:
@@ -307,7 +321,7 @@ class ArmMover:
             success=False,
             message=message,
             plan=make_flight_plan(found or FlightPlan(ok=False, reason=text)),
-            error=not_measured(),
+            error=make_tip_error(),
         )
 
     def _report(self, server: DeferredActionServer, outcome: Outcome, job: Job) -> Any:
@@ -316,7 +330,7 @@ class ArmMover:
             success=outcome.status is GoalStatus.SUCCEEDED,
             message=outcome.message,
             plan=make_flight_plan(job.plan.flight_plan),
-            error=outcome.error or not_measured(),
+            error=outcome.error or make_tip_error(),
             slow_downs=outcome.slow_downs,
         )
         if job.placement is not None:

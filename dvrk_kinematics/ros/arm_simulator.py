@@ -38,6 +38,7 @@ from dvrk_kinematics.ros.simulator_publishers import (
 from dvrk_kinematics.ros.simulator_services import offer_services
 from dvrk_kinematics.ros.simulator_stamps import DatumStamps, EventStamps, random_of
 from dvrk_kinematics.ros.simulator_system import SystemCommands
+from dvrk_kinematics.ros.sole_publisher import claim_topic
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 from dvrk_kinematics.simulation import (
     ArmSpec,
@@ -53,9 +54,6 @@ from dvrk_kinematics.simulation import (
 
 __all__ = ["ArmSimulator", "main", "make_system"]
 
-_LISTENERS_EVERY_S = 0.1
-"""How often it is looked up who listens."""
-
 _WATCH_S = 0.5
 """How often the executor looks whether the loop still runs."""
 
@@ -68,6 +66,9 @@ class ArmSimulator(Node):
         self.parameters = Parameters(self, SimulatorSettings)
         settings = self.parameters.values
         self.system = make_system(settings)
+        for arm in self.system.arms.values():
+            topic = f"{namespace_of(Kind(arm.kind), arm.name)}measured_js"
+            claim_topic(self, topic, f"simulator of {arm.name}")
         self._lock = threading.Lock()
         self._thread = ArmThread(random_of(settings.seed, "thread"), settings.stalls)
         self._datum_ns = 0
@@ -89,7 +90,6 @@ class ArmSimulator(Node):
             self, CONTRACT[Kind.PROCESS].topic("tf"), namespace_of(Kind.PROCESS)
         )
         self._tf_every = round(settings.rate / settings.tf_rate)
-        self._look_every = max(1, round(settings.rate * _LISTENERS_EVERY_S))
         self.loop = SteadyLoop(
             1.0 / settings.rate,
             self._tick,
@@ -103,6 +103,11 @@ class ArmSimulator(Node):
         gc.collect()
         gc.freeze()
         self.loop.start()
+        others = " and setup joints" if settings.setup_joints else ""
+        self.get_logger().info(
+            f"simulated {', '.join(settings.arms)}{others} at {settings.rate:g} Hz, as a dVRK "
+            f"wakes up: {settings.arms[0]}/state_command takes enable and home"
+        )
 
     def stop(self) -> None:
         """End the loop; nothing is published any more."""
@@ -162,17 +167,12 @@ class ArmSimulator(Node):
             events.publish(source.take_events())
 
     def _publish_state(self, tick: Tick) -> None:
-        is_time_to_look = tick.number % self._look_every == 0
         stamps = self._datum_stamps
         stamps.begin(self._datum_ns)
         for every, states in self._states:
-            if is_time_to_look:
-                states.refresh()
             if tick.number % every == 0:
                 states.publish(stamps, tick.now_ns)
-        if is_time_to_look:
-            self._tf.refresh()
-        if self._tf.is_heard and tick.number % self._tf_every == 0:
+        if tick.number % self._tf_every == 0 and self._tf.is_heard():
             self._tf.publish(self.system.transforms(), stamps)
 
     def _watch(self) -> None:
@@ -205,7 +205,7 @@ def make_system(settings: SimulatorSettings) -> SimulatedSystem:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(ArmSimulator, arguments, on_stop=ArmSimulator.stop)
+    return run_node(ArmSimulator, arguments, on_stop=ArmSimulator.stop, executable="arm_simulator")
 
 
 if __name__ == "__main__":

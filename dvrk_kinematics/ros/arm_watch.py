@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.errors import CallFailed
+from dvrk_kinematics.errors import ArmNotReady, CallFailed
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bridge_port import MAX_BYTES
 from dvrk_kinematics.ros.patched import RawReader
+from dvrk_kinematics.ros.patience import INNER_BOUND_S, Patience, looking_at
 from dvrk_kinematics.ros.polled import PolledSubscription
 
 __all__ = ["ArmWatch"]
 
 _States = PolledSubscription[JointState]
 
-_WAIT_S = 2.0
-_POLL_S = 0.005
+_DOUBT_S = 0.5
+"""How long an arm must report nothing valid before it is believed: what it sent while it was being
+homed may still be on its way.
+"""
 
 
 class ArmWatch:
@@ -46,34 +50,50 @@ class ArmWatch:
         self._rows: list[Array] = []
         self._rest: int | None = None
 
-    def read_setpoint(self, check: Callable[[], None] = lambda: None) -> Array:
+    def read_setpoint(self, patience: Patience, timeout_s: float = INNER_BOUND_S) -> Array:
         """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
 
+        An arm that is still being found is waited for.
+
         Args:
-            check: Called again and again meanwhile; raises to end the waiting.
+            patience: How to wait.
+            timeout_s: For how long (s).
 
         Raises:
-            CallFailed: Nothing valid arrives.
+            ArmNotReady: The arm is there, and not homed.
+            CallFailed: Nothing arrives.
         """
         topic = f"{self._arm}/setpoint_js"
         setpoint, _ = self._listen()
         setpoint.take_newest()
-        deadline = time.monotonic() + _WAIT_S
-        reason = "nothing arrives; is the arm there?"
-        while time.monotonic() < deadline:
-            message = setpoint.take_raw(self._reader)
-            if message is None:
-                check()
-                time.sleep(_POLL_S)
-                continue
-            names, position = tuple(message.template.name), np.array(message["position"])
-            is_whole = names == self._joints and position.shape == (len(self._joints),)
-            if is_whole and message.stamp_ns != 0 and np.isfinite(position).all():
-                return position
-            reason = (
-                f"the arm reports no valid setpoint of {', '.join(self._joints)}; is it homed?"
-            )
-        raise CallFailed(topic, _WAIT_S, reason)
+        found: list[Array] = []
+        doubted_s: list[float] = []
+
+        def has_come() -> bool:
+            while (message := setpoint.take_raw(self._reader)) is not None:
+                problem = self._find_problem(message)
+                if not problem:
+                    found.append(np.array(message["position"]))
+                    return True
+                doubted_s.append(time.monotonic())
+                if doubted_s[-1] - doubted_s[0] > _DOUBT_S:
+                    raise ArmNotReady(self._arm, problem)
+            return False
+
+        if not patience.wait(looking_at(has_come), topic, timeout_s):
+            raise CallFailed(topic, timeout_s, "nothing valid arrived", "is the arm there?")
+        return found[0]
+
+    def _find_problem(self, message: Any) -> str:
+        """Why a setpoint is not one that a motion can begin at; empty if it is."""
+        names, position = tuple(message.template.name), message["position"]
+        if message.stamp_ns == 0 or not np.isfinite(position).all():
+            bridge = f"bridge/{self._arm}"
+            return f"the arm is not homed: call {bridge}/enable, then {bridge}/home"
+        if names != self._joints or len(position) != len(self._joints):
+            reported, expected = ", ".join(names), ", ".join(self._joints)
+            return f"the arm reports the joints {reported}; its model has {expected}"
+        return ""
 
     def begin(self) -> None:
         """Forget what was heard, and keep what comes from now on."""
@@ -125,8 +145,9 @@ class ArmWatch:
             )
         return self._heard
 
-    def history(self) -> tuple[Array, Array]:
-        """Stamps (s), shape (N,), and measured positions (rad, m), shape (N, n), since begin."""
+    def history(self, begin_ns: int) -> tuple[Array, Array]:
+        """Times since a stamp (s), shape (N,), and measured positions (rad, m), shape (N, n)."""
         if not self._rows:
             return np.empty(0), np.empty((0, len(self._joints)))
-        return np.array(self._stamps_ns, dtype=np.float64) * 1e-9, np.stack(self._rows)
+        times = [(stamp_ns - begin_ns) * 1e-9 for stamp_ns in self._stamps_ns]
+        return np.array(times), np.stack(self._rows)

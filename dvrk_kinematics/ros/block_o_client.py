@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from math import pi
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,31 +14,30 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from dvrk_kinematics.errors import CallFailed
+from dvrk_kinematics.errors import AlreadyRunning, CallFailed
+from dvrk_kinematics.motion.block_o import QUICK
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.motion.speeds import TipSpeeds
-from dvrk_kinematics.ros.calls import Goal, send_goal
+from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
 from dvrk_kinematics.ros.loop_figures import LoopFigures, compare_lines
+from dvrk_kinematics.ros.patience import BOUND_S, PATIENT, Patience, looking_at
 from dvrk_kinematics.ros.server_watch import ServerWatch
+from dvrk_kinematics.ros.sole_publisher import find_claimant, sole_topic
 
-__all__ = ["QUICK", "BlockOClient", "Trace"]
+__all__ = ["BlockOClient", "Trace"]
 
-_START_S = 30.0
 _HOME_S = 70.0
 _SILENT_S = 60.0
 """How long nothing may be heard of a goal, or a figure that is not paused may stay where it is."""
 _GONE_S = 1.0
 """How long the server may be out of sight before it counts as gone."""
-_CANCEL_S = 5.0
 _SAID_S = 3.0
 """By when a bridge says how its loop is: it does so every second."""
 _LOOK_S = 0.1
-"""How often a wait looks whether it still makes sense."""
+"""How often to look how a figure goes."""
 _RECORDING = "recorder: bag"
 """The line of diagnostics that a recorder says from when it records."""
-
-QUICK = TipSpeeds(0.02, 0.04, pi / 4.0, pi / 2.0)
-"""Speeds at which a person will wait for a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +47,18 @@ class Trace:
     Attributes:
         scale: Size; 1 is the Block-O of the paper.
         speeds: How fast.
+        orientation: How the tool is turned: along the travel, or fixed.
     """
 
     scale: float = 0.5
     speeds: TipSpeeds = QUICK
+    orientation: Orientation = Orientation.ALONG
 
     def goal(self) -> TraceBlockO.Goal:
         """The goal, placed by the server."""
         return TraceBlockO.Goal(
             scale=self.scale,
+            orientation=self.orientation.value,
             place=True,
             speed=self.speeds.speed,
             acceleration=self.speeds.acceleration,
@@ -73,14 +73,13 @@ class BlockOClient:
     Args:
         node: A spinning node.
         arm: Name of the arm.
-        check: Called again and again during every wait; raises if there is nothing more to wait
-            for, such as when a process has died.
+        patience: How to wait; its check ends every wait, such as when a process has died.
     """
 
-    def __init__(self, node: Node, arm: str, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, node: Node, arm: str, patience: Patience = PATIENT) -> None:
         self._node = node
         self._arm = arm
-        self._check = check
+        self._patience = patience
         self._action = f"trajectory/{arm}/trace_block_o"
         self._trace = ActionClient(node, TraceBlockO, self._action)
         self._server = ServerWatch(node, self._action)
@@ -96,7 +95,33 @@ class BlockOClient:
         """
         self._trace.destroy()
 
-    def trigger(self, name: str, timeout_s: float = _START_S) -> str:
+    def await_own_bridge(self, is_ours: Callable[[int], bool]) -> None:
+        """Wait for the arm's bridge, and make sure that it is one of ours.
+
+        Whoever starts a system of its own must not command the arm of another one that runs
+        already, before its own bridge has noticed that and ended.
+
+        Args:
+            is_ours: Whether a process, by its id, belongs to our system.
+
+        Raises:
+            CallFailed: None starts.
+            AlreadyRunning: It belongs to another system.
+        """
+        topic, what = sole_topic(self._arm), f"bridge of {self._arm}"
+        found: list[int] = []
+
+        def has_come() -> bool:
+            process = find_claimant(self._node, topic)
+            found.extend([] if process is None else [process])
+            return bool(found)
+
+        if not self._patience.wait(looking_at(has_come), f"the {what}"):
+            raise CallFailed(what, BOUND_S, "none has started")
+        if not is_ours(found[0]):
+            raise AlreadyRunning(what, found[0], self._node.resolve_topic_name(topic))
+
+    def trigger(self, name: str, timeout_s: float = BOUND_S) -> str:
         """Call a service of the bridge.
 
         Returns:
@@ -108,14 +133,7 @@ class BlockOClient:
         service = f"bridge/{self._arm}/{name}"
         client = self._node.create_client(Trigger, service)
         begin = time.monotonic()
-        if not self._attend(_polled(client.service_is_ready), timeout_s):
-            raise CallFailed(service, timeout_s, "no such service appeared")
-        answered = threading.Event()
-        future = client.call_async(Trigger.Request())
-        future.add_done_callback(lambda _: answered.set())
-        if not self._attend(answered.wait, begin + timeout_s - time.monotonic()):
-            raise CallFailed(service, timeout_s, "no answer came")
-        answer = future.result()
+        answer = call(client, Trigger.Request(), timeout_s, self._patience)
         if not answer.success:
             raise CallFailed(service, round(time.monotonic() - begin, 1), answer.message)
         return str(answer.message)
@@ -143,11 +161,13 @@ class BlockOClient:
         Raises:
             CallFailed: None does.
         """
-        if not self._attend(lambda s: self._diagnostics.wait(_RECORDING, 0.0, s), _START_S):
-            raise CallFailed("recorder", _START_S, "nothing was recorded")
+        if not self._patience.wait(
+            lambda s: self._diagnostics.wait(_RECORDING, 0.0, s), "the recorder"
+        ):
+            raise CallFailed("recorder", BOUND_S, "nothing was recorded")
 
     def trace(self, trace: Trace, on_feedback: Callable[[Any], None]) -> Any:
-        """Trace, and wait for the end.
+        """Trace, and wait for the end; whoever leaves before, as by Ctrl-C, cancels it.
 
         Args:
             trace: What.
@@ -160,17 +180,17 @@ class BlockOClient:
         Raises:
             CallFailed: The server is not there, does not answer, or goes away.
         """
-        if not self._attend(_polled(self._trace.server_is_ready), _START_S):
-            raise CallFailed(self._action, _START_S, "no such action appeared")
         heard: SimpleQueue[Any] = SimpleQueue()
         self._before = self._after = None
-        goal = send_goal(self._trace, trace.goal(), _START_S, heard.put)
-        self._follow(goal, heard, on_feedback)
+        with send_goal(self._trace, trace.goal(), BOUND_S, heard.put, self._patience) as goal:
+            self._follow(goal, heard, on_feedback)
         if self._before is not None:
             ended_s = time.monotonic()
-            self._attend(lambda s: self._diagnostics.wait(self._loop, ended_s, s), _SAID_S)
+            self._patience.wait(
+                lambda s: self._diagnostics.wait(self._loop, ended_s, s), "diagnostics", _SAID_S
+            )
             self._after = self._diagnostics.newest(self._loop)
-        return goal.result(_START_S).result
+        return goal.result(BOUND_S).result
 
     def _follow(
         self, goal: Goal, heard: SimpleQueue[Any], on_feedback: Callable[[Any], None]
@@ -192,48 +212,17 @@ class BlockOClient:
                 on_feedback(feedback)
             if has_ended:
                 return
-            self._check()
+            self._patience.check()
             waited_s = round(time.monotonic() - begin, 1)
             is_ready = self._trace.server_is_ready()
             if not is_ready or self._server.silent_s > _GONE_S:
                 raise CallFailed(self._action, waited_s, "the server went away")
             if time.monotonic() - since > _SILENT_S:
-                with suppress(CallFailed):
-                    goal.cancel(_CANCEL_S)
                 raise CallFailed(self._action, waited_s, "the figure did not go on")
 
     def loop_figures(self) -> LoopFigures | None:
         """How steady the bridge's loop was while it traced; None if nothing moved."""
         return compare_lines(self._before, self._after)
-
-    def _attend(self, wait: Callable[[float], bool], timeout_s: float) -> bool:
-        """Wait for something, and look meanwhile whether that still makes sense.
-
-        Args:
-            wait: Waits for it so many seconds, and tells whether it has come.
-            timeout_s: Longest time to wait (s).
-
-        Returns:
-            Whether it has come.
-        """
-        deadline = time.monotonic() + timeout_s
-        while not wait(_LOOK_S):
-            self._check()
-            if time.monotonic() > deadline:
-                return False
-        return True
-
-
-def _polled(is_there: Callable[[], bool]) -> Callable[[float], bool]:
-    """Wait for what nobody tells of: look, and look again later."""
-
-    def wait(timeout_s: float) -> bool:
-        if is_there():
-            return True
-        time.sleep(timeout_s)
-        return is_there()
-
-    return wait
 
 
 def _take_all(queue: SimpleQueue[Any]) -> Iterator[Any]:

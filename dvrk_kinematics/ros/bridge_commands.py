@@ -7,7 +7,7 @@ waits meanwhile.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,22 @@ _MOST_AT_ONCE = 8
 """Requests of one service that are taken in a tick; the rest waits."""
 
 
-@dataclass(slots=True)
+_BRINGING_UP = ("enable", "home")
+"""Requests that what waits for the arm lets go before it."""
+
+
+@dataclass(slots=True, eq=False)
 class _Running:
+    """A script under way, whoever asked for it, and what follows once it has succeeded."""
+
     name: str
     headers: list[Any]
     script: Script
+    then: str = ""
+    is_own: bool = False
+    """Whether nobody asked for it but the bridge's own parameter."""
+    after: _Running | None = None
+    """The request that it follows."""
 
 
 class StateCommands:
@@ -74,11 +85,27 @@ class StateCommands:
             name: deque() for name in COMMANDS
         }
         self._turn = 0
+        self._must_bring_up = settings.bring_up
+
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed at rest."""
+        self._settings = settings
+        self._scripts.adopt(settings)
 
     @property
     def is_released(self) -> bool:
         """Whether a user has enabled the arm through this bridge since it was last disabled."""
         return self._scripts.is_released
+
+    @property
+    def bringing_up(self) -> list[str]:
+        """Requests under way that bring the arm up."""
+        return [running.name for running in self._running if running.name in _BRINGING_UP]
+
+    @property
+    def is_coming_up(self) -> bool:
+        """Whether the arm is brought up because the bridge was started to do so."""
+        return self._must_bring_up or any(running.is_own for running in self._running)
 
     def find_refusal(self) -> Finding | None:
         """Why nothing may move; None if it may."""
@@ -96,6 +123,10 @@ class StateCommands:
             now_ns: Time now (monotonic).
         """
         self._scripts.observe(state, now_ns)
+        if self._must_bring_up and state.measured_arrival_ns is not None:
+            # Once, when the arm is first heard: who disables it later wants it so.
+            self._must_bring_up = False
+            self._begin("enable", then="home")
         self._turn = (self._turn + 1) % _LOOK_EVERY
         for name, service in self._services.items():
             if name in _STOPPING or self._turn == 0:
@@ -103,25 +134,28 @@ class StateCommands:
                     taken = service.take()
                     if taken is None:
                         break
-                    self._begin(name, taken[1])
-        if self._running:
-            self._running = [running for running in self._running if self._goes_on(running)]
+                    self._begin(name, [taken[1]])
+        for running in tuple(self._running):
+            if not self._goes_on(running):
+                self._running.remove(running)
         for name, answers in self._answers.items():
             if answers:
                 header, success, message = answers.popleft()
                 self._services[name].answer(header, success=success, message=message)
 
-    def _begin(self, name: str, header: Any) -> None:
+    def _begin(self, name: str, headers: Sequence[Any] = (), then: str = "") -> None:
+        """Begin a script, for those who asked for it (none at the start of the node)."""
         same = [running for running in self._running if running.name == name]
         if same and name != "hold":
             # What is under way answers for both. A hold means all that came before it.
-            same[0].headers.append(header)
+            same[0].headers += headers
             return
         if name == "disable":
             # Nobody who takes the power off may find that an earlier request puts it on again.
             for running in self._running:
                 self._answer(running, False, "overtaken by disable")
             self._running.clear()
+            self._must_bring_up = False
         scripts: dict[str, Callable[[], Script]] = {
             "enable": self._scripts.enable,
             "home": self._scripts.home,
@@ -130,9 +164,15 @@ class StateCommands:
             "resume": self._scripts.resume,
             "disable": self._scripts.disable,
         }
-        self._running.append(_Running(name, [header], scripts[name]()))
+        # Whoever asks for both means one after the other.
+        enabling = next((r for r in self._running if r.name == "enable"), None)
+        after = enabling if name == "home" else None
+        script = scripts[name]()
+        self._running.append(_Running(name, [*headers], script, then, not headers, after))
 
     def _goes_on(self, running: _Running) -> bool:
+        if running.after in self._running:
+            return True
         try:
             next(running.script)
         except StopIteration as end:
@@ -142,6 +182,8 @@ class StateCommands:
         else:
             return True
         self._answer(running, success, message)
+        if success and running.then:
+            self._begin(running.then)
         return False
 
     def _answer(self, running: _Running, success: bool, message: str) -> None:

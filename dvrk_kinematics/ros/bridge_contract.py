@@ -17,6 +17,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker
 
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bridge_others import HEARD, HEARD_OF_THE_JAW, TOLD_DEPTH
@@ -74,6 +75,12 @@ PUBLISHED: Final = (
     BridgeTopic("/tf", TFMessage, qos.TF, "every link that moves in its parent, same stamp"),
     BridgeTopic("/tf_static", TFMessage, qos.TF_STATIC, "the others, and what joins the trees"),
     BridgeTopic(f"{_ARM}/robot_description", String, qos.DESCRIPTION, "the URDF, once"),
+    BridgeTopic(
+        f"{_BRIDGE}/not_homed",
+        Marker,
+        qos.DESCRIPTION,
+        "a text for RViz, until the arm has shown valid joints",
+    ),
     BridgeTopic(
         f"{_BRIDGE}/speed_scaling",
         SpeedScalingFactor,

@@ -45,6 +45,7 @@ def describe_arm(
     settings: BridgeSettings,
     links: Sequence[LinkModel],
     joints: Sequence[str],
+    needed: Sequence[str],
     instrument: str,
     base: str,
 ) -> Description:
@@ -54,11 +55,12 @@ def describe_arm(
         settings: Which file, and the prefixes.
         links: The links of the arm's model, for arms without a URDF.
         joints: The controller's joints that the arm reports, the jaw included.
+        needed: Those of them that a URDF must move: without, it describes another arm.
         instrument: Number or name of the instrument; empty for none.
         base: The frame at which the dVRK's own tf tree ends.
 
     Raises:
-        DvrkError: The URDF cannot be used, or has joints that the arm does not have.
+        DvrkError: The URDF cannot be used, or has not the joints that the arm has.
     """
     text = _read_text(settings, instrument)
     if not text:
@@ -70,7 +72,21 @@ def describe_arm(
         settings.description_root or None,
         _root_pose(settings),
     )
-    return _from_urdf(settings, text, urdf, joints, base)
+    described = _from_urdf(settings, text, urdf, joints, base)
+    _check_whole(settings, urdf, needed)
+    return described
+
+
+def _check_whole(settings: BridgeSettings, urdf: UrdfModel, needed: Sequence[str]) -> None:
+    """Refuse the URDF of an arm with fewer joints, such as an ECM's for a PSM."""
+    prefix = settings.joint_prefix
+    missing = [prefix + name for name in needed if prefix + name not in urdf.joint_names]
+    if missing:
+        raise ModelError(
+            urdf.source,
+            f"does not move {', '.join(missing)}, which {settings.arm} has; it moves "
+            f"{', '.join(urdf.joint_names)}. Is it the description of another arm?",
+        )
 
 
 def _from_links(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rclpy.node import Node
@@ -21,6 +21,7 @@ from dvrk_kinematics.driver.jaw import JawPlayer, JawSettings
 from dvrk_kinematics.driver.jog import Jog
 from dvrk_kinematics.driver.jog_command import JogCommand
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.models.urdf_joints import Mimic
 from dvrk_kinematics.ros.bridge_commands import StateCommands
 from dvrk_kinematics.ros.bridge_gripper import GripperAction
 from dvrk_kinematics.ros.bridge_identity import ArmIdentity
@@ -34,9 +35,12 @@ from dvrk_kinematics.ros.bridge_others import OtherClients
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
 from dvrk_kinematics.ros.bridge_port import CrtkPort
 from dvrk_kinematics.ros.bridge_scripts import SILENT_S
+from dvrk_kinematics.ros.bridge_search import ArmSearch
 from dvrk_kinematics.ros.bridge_speed import SpeedTopics
 from dvrk_kinematics.ros.bridge_trajectory import TrajectoryAction
+from dvrk_kinematics.ros.joint_language import controller_language, description_language
 from dvrk_kinematics.ros.log_failure import log_failure
+from dvrk_kinematics.ros.sole_publisher import find_elsewhere
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 
 __all__ = ["ArmDrive"]
@@ -63,6 +67,11 @@ class _Target:
         self.drive.drop_arriving()
         self.drive.guard.hold()
 
+    def drop_waiting(self) -> bool:
+        has_waiting = self.drive.has_waiting
+        self.drive.drop_arriving()
+        return has_waiting
+
     @property
     def is_idle(self) -> bool:
         return self.drive.is_idle
@@ -70,6 +79,16 @@ class _Target:
     @property
     def is_heard(self) -> bool:
         return self.drive.port.is_heard
+
+    @property
+    def is_stranger(self) -> bool:
+        return self.drive.identity.is_stranger
+
+    def find_rivals(self) -> list[str]:
+        return self.drive.find_rivals()
+
+    def find_missing(self) -> Finding | None:
+        return self.drive.search.find_missing()
 
     def find_refusal(self) -> Finding | None:
         return self.drive.identity.find_refusal()
@@ -86,6 +105,7 @@ class ArmDrive:
         arm: The arm's kinematics.
         settings: Parameters of the bridge.
         tip: Name of the tip's link on tf.
+        movable: How the joints that are shown follow the controller's, by their names.
         read_wall_ns: The clock of the goals' stamps (ns).
 
     Attributes:
@@ -94,6 +114,7 @@ class ArmDrive:
         player: What plays goals.
         commands: The services that bring it into a state.
         identity: Who is at the other end.
+        search: Whether the arm was found.
         last_refusal: Why something was refused last, and None before.
         last_jaw_stop: Why the jaw was stopped last, and None before.
     """
@@ -104,32 +125,41 @@ class ArmDrive:
         arm: Arm,
         settings: BridgeSettings,
         tip: str,
+        movable: Mapping[str, Mimic],
         read_wall_ns: Callable[[], int],
     ) -> None:
         has_jaw, has_tool = arm.jaw is not None, arm.model.instrument is not None
-        joints = [f"{settings.joint_prefix}{name}" for name in arm.joint_names]
+        prefix = settings.joint_prefix
+        language = description_language(arm.joint_names, prefix, movable)
         guard_settings = make_guard_settings(arm, settings)
-        player_settings = make_player_settings(arm, settings)
+        player_settings = self._player_settings = make_player_settings(arm, settings)
+        self._model = arm
         self._others = OtherClients(node, settings.arm, has_jaw)
         self.port = CrtkPort(node, settings.arm, arm.joint_names, has_jaw, has_tool, self._others)
         self.guard = Guard(self.port, guard_settings)
         self.jog = Jog(self.guard, arm, make_jog_settings(settings), player_settings)
         self.player = Player(self.guard, player_settings, self.jog)
         self.identity = ArmIdentity(node, settings.arm, settings.hardware)
+        self.search = ArmSearch(node.get_logger(), settings.arm, self.identity, self.port)
         self.commands = StateCommands(node, settings, _Target(self))
         self.last_refusal: Finding | None = None
         self.last_jaw_stop: Finding | None = None
         self._heard_ns: int | None = None
         self._answer_s = settings.state_timeout
+        self._node = node
+        self.refused_s = self.stopped_s = 0.0
+        """When something was refused, and a motion ended, last (s, monotonic)."""
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
         self._speed = SpeedTopics(node, settings.arm)
-        self._topics = JogTopics(node, settings, joints, tip)
+        controller = controller_language(arm.joint_names)
+        self._topics = JogTopics(node, settings, language, controller, tip)
         self._action = TrajectoryAction(
             node,
             settings.arm,
-            joints,
-            lambda goal: prepare_goal(goal, guard_settings, player_settings),
+            arm.joint_names,
+            language,
+            lambda goal: prepare_goal(goal, self.guard.settings, self._player_settings),
             settings.max_points,
         )
         self._gripper = None
@@ -137,18 +167,41 @@ class ArmDrive:
         if guard_settings.jaw is not None and arm.jaw is not None:
             jaw_settings = JawSettings(period_s=player_settings.period_s)
             self._jaw = JawPlayer(self.guard, self.port, guard_settings.jaw, jaw_settings)
-            name = f"{settings.joint_prefix}{arm.jaw.name}"
-            self._gripper = GripperAction(node, settings.arm, name, self._jaw)
+            jaw_language = description_language([arm.jaw.name], prefix, movable)
+            self._gripper = GripperAction(node, settings.arm, jaw_language, self._jaw)
         self._feedback: tuple[Feedback, int] | None = None
         self._fed_back_ns = 0
         self._told_stop: Finding | None = None
         self._told_error: Exception | None = None
         create_steady_timer(node, _FEEDBACK_EVERY_S, self._feed_back)
 
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed while nothing moved.
+
+        A goal that is being checked meanwhile is checked again by the guard, point by point.
+        """
+        self.guard.settings = make_guard_settings(self._model, settings)
+        self._player_settings = make_player_settings(self._model, settings)
+        if self._jaw is not None and self.guard.settings.jaw is not None:
+            self._jaw.limits = self.guard.settings.jaw
+        self._answer_s = settings.state_timeout
+        self.commands.adopt(settings)
+        self._topics.adopt(settings)
+
+    def find_rivals(self) -> list[str]:
+        """Names of all bridges of the arm, if there are any on other machines."""
+        return find_elsewhere(self._node.get_publishers_info_by_topic(self._speed.topic))
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing of ours moves or waits."""
         return self.player.is_idle and (self._jaw is None or self._jaw.feedback() is None)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a goal waits for the arm to be found."""
+        has_grip = self._gripper is not None and self._gripper.has_waiting
+        return has_grip or self._action.has_waiting
 
     @property
     def state(self) -> ArmState | None:
@@ -172,16 +225,21 @@ class ArmDrive:
         self._hear_others(now_ns)
         self._take_speed()
         refused = self.commands.find_refusal()
-        self._take_goals(refused)
+        # What has waited for the arm also lets those go first who bring it up.
+        is_coming_up = self.has_waiting and bool(self.commands.bringing_up)
+        is_coming_up = is_coming_up or self.commands.is_coming_up
+        is_waiting = is_coming_up or self.search.find_missing_for_goals() is not None
+        self._take_goals(refused, is_waiting, now_ns)
         self._take_jog(refused, now_ns)
         if self._gripper is not None:
-            for finding in self._gripper.take_requests(refused):
+            for finding in self._gripper.take_requests(refused, is_waiting, now_ns):
                 self._refuse("gripper_cmd", finding)
         self.player.tick(now_ns)
         if self._jaw is not None:
             self._jaw.tick(now_ns)
         if self.guard.state is not None:
             self.commands.tick(self.guard.state, now_ns)
+        self.search.tell([*self.commands.bringing_up, *self._waiting_actions()], now_ns)
         self.send_results()
         self._speed.tell(self.player.speed, self.player.scaling.factor)
         self._sample_feedback(now_ns)
@@ -191,6 +249,11 @@ class ArmDrive:
         self._action.drop_arriving()
         if self._gripper is not None:
             self._gripper.drop_arriving()
+
+    def _waiting_actions(self) -> list[str]:
+        names = ["follow_joint_trajectory"] if self._action.has_waiting else []
+        has_grip = self._gripper is not None and self._gripper.has_waiting
+        return [*names, "gripper_cmd"] if has_grip else names
 
     def _watch_silence(self) -> None:
         """After a silence, have it asked again who the arm is, before anything is sent to it."""
@@ -242,14 +305,12 @@ class ArmDrive:
         self._action.close()
         self._others.close()
 
-    def _take_goals(self, refused: Finding | None) -> None:
+    def _take_goals(self, refused: Finding | None, is_waiting: bool, now_ns: int) -> None:
         cancelled = self._action.find_cancelled()
-        for goal_id, prepared in self._action.take_ready():
+        for goal_id, prepared in self._action.take_ready(is_waiting, cancelled, now_ns):
             found: Finding | None
             if isinstance(prepared, Finding):
                 found = prepared
-            elif goal_id in cancelled:
-                found = Finding(Reason.CANCELLED, "before it began")
             else:
                 found = refused or self.player.accept(prepared, self._wall_ns())
             if found is not None:
@@ -284,7 +345,7 @@ class ArmDrive:
             self._refuse("jog", found)
 
     def _refuse(self, what: str, finding: Finding) -> None:
-        self.last_refusal = finding
+        self.last_refusal, self.refused_s = finding, time.monotonic()
         self._logger.warning(f"{what} refused: {finding}", throttle_duration_sec=1.0)
 
     def send_results(self) -> None:
@@ -297,7 +358,7 @@ class ArmDrive:
             log_failure(self._logger, "jog", error)
         stop = self.player.last_stop
         if stop is not self._told_stop:
-            self._told_stop = stop
+            self._told_stop, self.stopped_s = stop, time.monotonic()
             self._tell_stop(stop)
         if self._gripper is not None:
             for finding in self._gripper.send_results():

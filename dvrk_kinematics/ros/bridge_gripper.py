@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from dvrk_kinematics.driver.result import make_result
 from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import make_joint_state
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.goal_queue import GoalQueue
+from dvrk_kinematics.ros.joint_language import JointLanguage
 from dvrk_kinematics.ros.log_failure import log_failure
 from dvrk_kinematics.ros.stamps import write_stamp
 
@@ -29,21 +30,24 @@ class GripperAction:
     Args:
         node: The node.
         arm: Name of the arm.
-        joint: The jaw as clients name it.
+        language: How clients name and count the jaw.
         player: What plays its goals.
     """
 
-    def __init__(self, node: Node, arm: str, joint: str, player: JawPlayer) -> None:
+    def __init__(self, node: Node, arm: str, language: JointLanguage, player: JawPlayer) -> None:
         self._node = node
-        self._joint = joint
+        self._joint = language.names[0]
+        self._sign = float(language.signs[0])
         self._player = player
         self._arrivals = Arrivals()
-        self._incoming: deque[tuple[bytes, Any, int]] = deque()
+        self._ready: GoalQueue[float] = GoalQueue(self._arrivals)
         self._server = DeferredActionServer(
             node,
             ParallelGripperCommand,
             f"bridge/{arm}/gripper_cmd",
-            lambda goal_id, goal: self._incoming.append((goal_id, goal, self._arrivals.number)),
+            lambda goal_id, goal: self._ready.put(
+                goal_id, self._look_at(goal), self._arrivals.number
+            ),
             on_arrival=self._arrivals.note,
         )
 
@@ -51,28 +55,36 @@ class GripperAction:
         """Let no goal begin that has arrived until now."""
         self._arrivals.drop()
 
-    def take_requests(self, refused: Finding | None) -> list[Finding]:
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a goal waits for the arm."""
+        return self._ready.has_waiting
+
+    def take_requests(
+        self, refused: Finding | None, is_waiting: bool, now_ns: int
+    ) -> list[Finding]:
         """Start what was asked for and stop what was cancelled.
 
         Args:
             refused: Why nothing may move; None if it may.
+            is_waiting: Whether goals must wait for the arm.
+            now_ns: Time now (monotonic).
 
         Returns:
             The reasons of what was refused.
         """
         findings = []
-        while self._incoming:
-            goal_id, request, number = self._incoming.popleft()
-            try:
-                found = self._begin(goal_id, request, number, refused)
-            except Exception as error:
-                # Whatever a goal holds, only that goal ends.
-                log_failure(self._node.get_logger(), "gripper_cmd", error)
-                found = Finding(Reason.PREPARATION_FAILED, repr(error))
+        cancelled = self._server.find_cancelled()
+        for goal_id, opening in self._ready.take(is_waiting, cancelled, now_ns):
+            found: Finding | None
+            if isinstance(opening, Finding):
+                found = opening
+            else:
+                found = refused or self._accept(goal_id, opening)
             if found is not None:
                 findings.append(found)
                 self._end(JawResult(goal_id, found, JawReading(None, None, None)))
-        for goal_id in self._server.find_cancelled():
+        for goal_id in cancelled:
             self._player.cancel(goal_id)
         return findings
 
@@ -90,16 +102,24 @@ class GripperAction:
             message = ParallelGripperCommand.Feedback(state=self._state(feedback.reading))
             self._server.feed_back(bytes(feedback.goal_id), message)  # type: ignore[call-overload]
 
-    def _begin(
-        self, goal_id: bytes, request: Any, number: int, refused: Finding | None
-    ) -> Finding | None:
-        """Start a goal; gives why it is refused, None if it is not."""
-        position = self._read(request.command)
-        if isinstance(position, Finding):
-            return position
-        if refused is None and self._arrivals.is_dropped(number):
-            refused = Finding(Reason.HOLD_REQUESTED, "before it began")
-        return refused or self._player.accept(goal_id, position)
+    def _look_at(self, request: Any) -> float | Finding:
+        """The opening that a goal asks for (rad), or why it is refused."""
+        try:
+            return self._read(request.command)
+        except Exception as error:
+            return self._note_failure(error)
+
+    def _accept(self, goal_id: bytes, opening: float) -> Finding | None:
+        """Start towards an opening (rad); gives why it is refused, None if it is not."""
+        try:
+            return self._player.accept(goal_id, opening)
+        except Exception as error:
+            return self._note_failure(error)
+
+    def _note_failure(self, error: Exception) -> Finding:
+        """Whatever a goal holds, only that goal ends."""
+        log_failure(self._node.get_logger(), "gripper_cmd", error)
+        return Finding(Reason.PREPARATION_FAILED, repr(error))
 
     def _read(self, command: Any) -> float | Finding:
         if list(command.name) not in ([], [self._joint]):
@@ -108,7 +128,7 @@ class GripperAction:
             return Finding(Reason.WRONG_SHAPE, f"{len(command.position)} positions, not 1")
         if any(command.velocity) or any(command.effort):
             return Finding(Reason.WRONG_SHAPE, "limits of velocity and effort are not offered")
-        return float(command.position[0])
+        return self._sign * float(command.position[0])
 
     def _end(self, result: JawResult) -> None:
         status = make_result(result.goal_id, result.finding, 0.0).status
@@ -121,8 +141,8 @@ class GripperAction:
 
     def _state(self, reading: JawReading) -> JointState:
         none = np.empty(0)
-        position = none if reading.position is None else np.array([reading.position])
-        velocity = none if reading.velocity is None else np.array([reading.velocity])
+        position = none if reading.position is None else np.array([self._sign * reading.position])
+        velocity = none if reading.velocity is None else np.array([self._sign * reading.velocity])
         state = make_joint_state([self._joint], position, velocity)
         write_stamp(state.header.stamp, int(self._node.get_clock().now().nanoseconds))
         return state

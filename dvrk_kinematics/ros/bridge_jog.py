@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
 from dvrk_kinematics.ros.bridge_port import MAX_BYTES
 from dvrk_kinematics.ros.frame_listener import FrameListener
+from dvrk_kinematics.ros.joint_language import CONTROLLER, JointLanguage
 from dvrk_kinematics.ros.polled import PolledSubscription
 
 __all__ = ["JogTopics"]
@@ -31,16 +31,22 @@ class JogTopics:
     Args:
         node: The node.
         settings: Name of the arm, prefixes, how old a frame may be.
-        joints: The arm's joints as clients name them.
+        language: How clients name and count the arm's joints.
+        controller: How those do who say that they speak the controller's language.
         tip: Name of the tip's link on tf.
     """
 
     def __init__(
-        self, node: Node, settings: BridgeSettings, joints: Sequence[str], tip: str
+        self,
+        node: Node,
+        settings: BridgeSettings,
+        language: JointLanguage,
+        controller: JointLanguage,
+        tip: str,
     ) -> None:
         self._node = node
-        self._joints = tuple(joints)
-        self._settings = settings
+        self._language, self._controller = language, controller
+        self._frame_age_s = settings.frame_age
         self._base = settings.base_frame
         self._spaces = {
             "": JogSpace.BASE,
@@ -58,6 +64,10 @@ class JogTopics:
         )
         self._frames: FrameListener | None = None
 
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed at rest."""
+        self._frame_age_s = settings.frame_age
+
     def take(self) -> JogCommand | Finding | None:
         """The newest command, or why it makes no sense; None if none has come."""
         joints = self._jogs.take_newest_message()
@@ -74,7 +84,7 @@ class JogTopics:
         if space is not None:
             return JogCommand.tip(linear, angular, space)
         try:
-            R = self._listen().lookup(self._base, frame, self._settings.frame_age)[:3, :3]
+            R = self._listen().lookup(self._base, frame, self._frame_age_s)[:3, :3]
         except FrameError as error:
             return Finding(Reason.UNKNOWN_FRAME, str(error))
         return JogCommand.tip(R @ linear, R @ angular, JogSpace.BASE)
@@ -93,12 +103,13 @@ class JogTopics:
             return Finding(
                 Reason.WRONG_SHAPE, f"{len(velocities)} velocities for the joints {names}"
             )
-        strange = [name for name in names if name not in self._joints]
+        is_controllers = any(name.startswith(CONTROLLER) for name in names)
+        language = self._controller if is_controllers else self._language
+        strange = [name for name in names if name not in language.names]
         if strange:
             return Finding(
-                Reason.WRONG_SHAPE, f"{strange} are no joints; valid: {list(self._joints)}"
+                Reason.WRONG_SHAPE, f"{strange} are no joints; valid: {list(language.names)}"
             )
         given = dict(zip(names, velocities, strict=True))
-        return JogCommand(
-            JogSpace.JOINTS, np.array([given.get(name, 0.0) for name in self._joints])
-        )
+        wanted = np.array([given.get(name, 0.0) for name in language.names])
+        return JogCommand(JogSpace.JOINTS, wanted * language.signs)

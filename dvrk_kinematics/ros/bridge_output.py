@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
@@ -59,11 +59,14 @@ class StateOutput:
                 tuple(child for _, child in links.moving),
                 tuple(transform.child for transform in fixed),
             ]
+        self._waiting: Callable[[], None] | None = None
         if settings.publish_description and description.text:
             latched = node.create_publisher(
                 String, f"{settings.arm}/robot_description", qos.DESCRIPTION
             )
-            latched.publish(String(data=description.text))
+            self._waiting = lambda: latched.publish(String(data=description.text))
+            if not settings.description_waits:
+                self._describe()
 
     def publish(self, q: Array, qd: Array | None, stamp_ns: int) -> None:
         """Publish one state.
@@ -77,6 +80,27 @@ class StateOutput:
             self._joint_states.publish(q, qd, stamp_ns)
         if self._transforms is not None:
             self._transforms.publish(q, stamp_ns)
+        if self._waiting is not None:
+            self._describe()
+
+    def _describe(self) -> None:
+        """Publish the description, once."""
+        if self._waiting is not None:
+            self._waiting()
+            self._waiting = None
+
+    def count_frame_listeners(self) -> int:
+        """How many hear tf; 0 if we do not publish it."""
+        return 0 if self._transforms is None else self._transforms.publisher.count_listeners()
+
+    def publish_invalid(self, q: Array) -> None:
+        """Publish tf alone, of a posture that nobody has measured.
+
+        Args:
+            q: Positions (rad, m), shape (n,).
+        """
+        if self._transforms is not None:
+            self._transforms.publish_invalid(q)
 
     def close(self) -> None:
         """Publish nothing any more."""
@@ -141,6 +165,13 @@ class _Transforms:
         if last is not None and 0 <= stamp_ns - last < self._every_ns:
             return
         self._sent_ns = stamp_ns
+        self._send(q, stamp_ns)
+
+    def publish_invalid(self, q: Array) -> None:
+        """Publish what is not measured: its stamp is 0."""
+        self._send(q, 0)
+
+    def _send(self, q: Array, stamp_ns: int) -> None:
         self._message["transforms[].transform"] = self._links.numbers(q)
         self.publisher.publish(self._message.stamped(stamp_ns))
 

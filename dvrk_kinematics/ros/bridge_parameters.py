@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.ros.parameters import parameter
 
-__all__ = ["SIMULATED", "BridgeSettings"]
+__all__ = ["NO_PREFIX", "SIMULATED", "BridgeSettings"]
 
 SIMULATED = "simulated"
+NO_PREFIX = "none"
+"""Stands for an empty prefix, which cannot be typed: ROS reads ``prefix:=`` as nothing at all."""
+_FRAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.-]*")
+_EMPTY = {"prefix": f"{NO_PREFIX} for no prefix", "joint_prefix": "leave it out for none"}
 _HARDWARE = (SIMULATED, "dvrk")
 
 
@@ -25,6 +30,11 @@ class BridgeSettings:
         SIMULATED,
         "what may be commanded: simulated moves nothing but an arm_simulator, dvrk a real arm",
         choices=_HARDWARE,
+        read_only=True,
+    )
+    bring_up: bool = parameter(
+        False,
+        "enable and home the arm when it is first heard; for simulated arms only",
         read_only=True,
     )
     model: str = parameter("", "model of the arm; empty for the one of its name", read_only=True)
@@ -47,7 +57,9 @@ class BridgeSettings:
     )
 
     prefix: str = parameter(
-        "{arm}_", "prefix of links on tf; {arm} stands for the arm's name", read_only=True
+        "{arm}_",
+        "prefix of links on tf; {arm} stands for the arm's name, none for no prefix",
+        read_only=True,
     )
     joint_prefix: str = parameter(
         "", "prefix of joints in joint_states, goals and jogs", read_only=True
@@ -76,6 +88,11 @@ class BridgeSettings:
     publish_joint_states: bool = parameter(True, "publish <arm>/joint_states", read_only=True)
     publish_tf: bool = parameter(True, "publish tf and tf_static of all links", read_only=True)
     publish_description: bool = parameter(True, "publish <arm>/robot_description", read_only=True)
+    description_waits: bool = parameter(
+        False,
+        "publish it with the first valid state only: a view of a cart shows no arm before homing",
+        read_only=True,
+    )
     publish_diagnostics: bool = parameter(True, "publish /diagnostics", read_only=True)
     actuated_only: bool = parameter(
         False, "leave joints that follow others out of joint_states", read_only=True
@@ -94,14 +111,14 @@ class BridgeSettings:
         "part of the model's joint velocities that may be used",
         minimum=0.001,
         maximum=1.0,
-        read_only=True,
+        at_rest=True,
     )
     acceleration_scale: float = parameter(
         1.0,
         "part of the model's joint accelerations that may be used",
         minimum=0.001,
         maximum=1.0,
-        read_only=True,
+        at_rest=True,
     )
     feed_forward: bool = parameter(
         False, "send velocities with setpoints; otherwise zeros are sent", read_only=True
@@ -161,7 +178,7 @@ class BridgeSettings:
         unit="rad",
         minimum=0.0,
         maximum=1.0,
-        read_only=True,
+        at_rest=True,
     )
     goal_tolerance: float = parameter(
         0.01,
@@ -169,7 +186,7 @@ class BridgeSettings:
         unit="rad",
         minimum=0.0,
         maximum=1.0,
-        read_only=True,
+        at_rest=True,
     )
     goal_time: float = parameter(
         1.0,
@@ -177,7 +194,7 @@ class BridgeSettings:
         unit="s",
         minimum=0.0,
         maximum=100.0,
-        read_only=True,
+        at_rest=True,
     )
     max_points: int = parameter(
         10_000, "most points of a goal", minimum=1, maximum=10_000_000, read_only=True
@@ -196,7 +213,7 @@ class BridgeSettings:
         unit="s",
         minimum=0.01,
         maximum=10.0,
-        read_only=True,
+        at_rest=True,
     )
     state_timeout: float = parameter(
         10.0,
@@ -204,16 +221,25 @@ class BridgeSettings:
         unit="s",
         minimum=0.1,
         maximum=100.0,
-        read_only=True,
+        at_rest=True,
     )
     home_timeout: float = parameter(
-        60.0, "how long to wait for homing", unit="s", minimum=0.1, maximum=600.0, read_only=True
+        60.0, "how long to wait for homing", unit="s", minimum=0.1, maximum=600.0, at_rest=True
     )
 
     def check(self) -> None:
         """Refuse what does not go together."""
         if not self.arm or not self.arm.replace("_", "").isalnum():
             raise InvalidInput("arm", f"{self.arm!r} is no name of an arm, such as PSM1")
+        if self.bring_up and self.hardware != SIMULATED:
+            reason = "a real arm is brought up by the person beside it, with enable and home"
+            raise InvalidInput("bring_up", reason)
+        for name, text in (("prefix", self.link_prefix), ("joint_prefix", self.joint_prefix)):
+            if text and not _FRAME.fullmatch(text):
+                reason = f"{text!r} begins no name of a frame or joint"
+                raise InvalidInput(
+                    name, f"{reason}: letters, digits, _ - . and /, no / first; {_EMPTY[name]}"
+                )
         if self.tf_rate > self.rate:
             raise InvalidInput("tf_rate", f"{self.tf_rate} Hz is above rate, {self.rate} Hz")
         for name in ("description_root", "description_pose", "description_signs"):
@@ -226,7 +252,7 @@ class BridgeSettings:
     @property
     def link_prefix(self) -> str:
         """Prefix of links, with the arm's name filled in."""
-        return self.prefix.replace("{arm}", self.arm)
+        return "" if self.prefix == NO_PREFIX else self.prefix.replace("{arm}", self.arm)
 
     @property
     def base_frame(self) -> str:

@@ -151,6 +151,7 @@ class CrtkPort:
             )
         }
         self._state = OperatingState.UNDEFINED
+        self._has_state = False
         self._is_homed = self._is_busy = False
         self._interruptions = self._errors = 0
         self._tool = self._last_error = ""
@@ -232,6 +233,15 @@ class CrtkPort:
         """Whether anybody hears our commands."""
         return all(p.get_subscription_count() > 0 for p in self._publishers.values())
 
+    def find_unheard(self) -> str:
+        """Name of a topic without which no arm can be moved and that was never heard, or empty."""
+        heard = {
+            "measured_js": self.measured.arrival_ns is not None,
+            "setpoint_js": self._setpoint.arrival_ns is not None,
+            "operating_state": self._has_state,
+        }
+        return next((topic for topic, is_heard in heard.items() if not is_heard), "")
+
     def _hear(
         self,
         kind: type,
@@ -254,6 +264,7 @@ class CrtkPort:
             state = OperatingState.UNDEFINED
         is_ready = state is OperatingState.ENABLED and message.is_homed and not message.is_busy
         self._interruptions += not is_ready
+        self._has_state = True
         self._state, self._is_homed, self._is_busy = state, message.is_homed, message.is_busy
 
     def _take_error(self, message: Any) -> None:

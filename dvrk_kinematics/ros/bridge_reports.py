@@ -21,6 +21,7 @@ _MISSED_WARNING = 0.05
 """Part of the ticks of the last second that may be missed without a word."""
 
 _MARGIN_WARNING = 0.02
+"""Distance to a limit, as a part of the joint's range, below which it is told."""
 
 
 class BridgeReports:
@@ -124,14 +125,17 @@ class BridgeReports:
         if is_valid and state.measured_q.shape == shape == state.setpoint_q.shape:
             error = np.abs(state.measured_q - state.setpoint_q)
             j = int(np.argmax(error / self._drive.guard.settings.pid_tolerance))
-            margin = float(limits.position.margin(state.measured_q))
+            margins = limits.position.margins(state.measured_q)
+            nearest = int(np.argmin(margins))
+            margin, name = float(margins[nearest]), limits.names[nearest]
             report.values = {
                 "tracking_error": float(error[j]),
                 "tracking_error_joint": limits.names[j],
                 "limit_margin": margin,
+                "limit_margin_joint": name,
             }
             if margin < _MARGIN_WARNING:
-                report.worsen(WARN, "near a joint limit")
+                report.worsen(WARN, f"{name} is near a limit: {margin:.1%} of its range are left")
         scaling = self._drive.player.scaling
         report.values |= {
             "speed_scaling": self._drive.player.speed,
@@ -151,13 +155,22 @@ class BridgeReports:
     def _stops(self) -> Report:
         report = Report("last stop", "none")
         stop, refusal = self._drive.player.last_stop, self._drive.last_refusal
+        now_s = time.monotonic()
         if stop is not None:
             report.message = str(stop)
-            report.values |= {"stop": stop.reason.name, "kind": _kind(stop)}
+            report.values |= {
+                "stop": stop.reason.name,
+                "kind": _kind(stop),
+                "stop_age_s": now_s - self._drive.stopped_s,
+            }
         if self._drive.last_jaw_stop is not None:
             report.values["jaw_stop"] = self._drive.last_jaw_stop.reason.name
         if refusal is not None:
-            report.values |= {"refusal": refusal.reason.name, "refused": str(refusal)}
+            report.values |= {
+                "refusal": refusal.reason.name,
+                "refused": str(refusal),
+                "refusal_age_s": now_s - self._drive.refused_s,
+            }
         return report
 
     def _strangers(self) -> Report:

@@ -12,11 +12,12 @@ from typing import Protocol
 from dvrk_kinematics.driver.port import ArmState, OperatingState
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.ros.bridge_parameters import SIMULATED, BridgeSettings
+from dvrk_kinematics.ros.bridge_search import FIND_S
 
 __all__ = ["SILENT_S", "Answer", "ArmScripts", "Commanded", "Script", "ScriptFailed"]
 
-_MEETING_S = 5.0
-"""How long two processes on one network may take to find each other."""
+_RETURN_S = 5.0
+"""How long an arm that was found may be in doubt, or silent, before that is said."""
 
 _PATIENCE_S = 0.5
 """How long an arm that is ready may have something else wrong before that is said."""
@@ -42,6 +43,9 @@ class Commanded(Protocol):
     def hold(self) -> None:
         """Tell the arm to stay at its setpoint."""
 
+    def drop_waiting(self) -> bool:
+        """Let no goal begin that has arrived until now; tells whether one waited for the arm."""
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing of ours moves."""
@@ -49,6 +53,16 @@ class Commanded(Protocol):
     @property
     def is_heard(self) -> bool:
         """Whether the arm hears commands."""
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether the arm is known to be one that must never be commanded from here."""
+
+    def find_rivals(self) -> list[str]:
+        """Names of all bridges of the arm, if there are any on other machines."""
+
+    def find_missing(self) -> Finding | None:
+        """What is missing of an arm that is still being found; None once it was."""
 
     def find_refusal(self) -> Finding | None:
         """Why the arm must not be commanded at all."""
@@ -77,6 +91,10 @@ class ArmScripts:
         self.is_released = False
         """Whether a user has enabled the arm through this bridge since it was last disabled."""
 
+    def adopt(self, settings: BridgeSettings) -> None:
+        """Take parameters that were changed at rest."""
+        self._settings = settings
+
     def observe(self, state: ArmState, now_ns: int) -> None:
         """Take into account what the arm said; before every step of a script.
 
@@ -97,6 +115,7 @@ class ArmScripts:
     def enable(self) -> Script:
         """Power the arm, out of FAULT too, and let it be moved."""
         yield from self._meet()
+        self._check_rivals()
         state = self._now.operating_state
         if state is OperatingState.PAUSED:
             return False, "the arm is PAUSED; resume it, or disable it first"
@@ -107,11 +126,13 @@ class ArmScripts:
             yield from self._send("enable", OperatingState.ENABLED)
         self.is_released = True
         if not self._now.is_homed:
-            return True, "ENABLED, not homed"
+            return True, "ENABLED, not homed: call home next"
         return (yield from self._settle("ENABLED", self._settings.state_timeout))
 
     def home(self) -> Script:
         """Home an arm that is enabled."""
+        if self._target.find_missing() is not None:
+            yield from self._meet()
         self._check_arm()
         if not self.is_released:
             return False, "the arm was not enabled through this bridge; call enable first"
@@ -122,8 +143,11 @@ class ArmScripts:
 
     def hold(self) -> Script:
         """Stop what moves along its path, or tell an arm at rest to stay."""
+        is_dropped = self._target.drop_waiting()
         if self._target.is_idle:
             if self._now.operating_state is not OperatingState.ENABLED:
+                if is_dropped:
+                    return True, "the goals that waited for the arm have ended"
                 return False, f"the arm is {self._now.operating_state.value}: nothing to hold"
             self._check_arm()
             self._target.hold()
@@ -138,6 +162,7 @@ class ArmScripts:
 
     def pause(self) -> Script:
         """Stop the arm at once, and keep its power."""
+        self._target.drop_waiting()
         self._check_arm()
         if self._now.operating_state is OperatingState.PAUSED:
             # A second pause would overwrite the state that resume goes back to.
@@ -149,15 +174,17 @@ class ArmScripts:
     def resume(self) -> Script:
         """End a pause, and let the arm be moved again."""
         self._check_arm()
+        self._check_rivals()
         self._fail_if_not(OperatingState.PAUSED)
         yield from self._send("resume", OperatingState.ENABLED)
         self.is_released = True
         if not self._now.is_homed:
-            return True, "ENABLED, not homed"
+            return True, "ENABLED, not homed: call home next"
         return (yield from self._settle("ENABLED", self._settings.state_timeout))
 
     def disable(self) -> Script:
         """Take the power off."""
+        self._target.drop_waiting()
         refusal = self._target.find_refusal()
         if self._settings.hardware == SIMULATED:
             _refuse(refusal)
@@ -179,8 +206,11 @@ class ArmScripts:
         since_ns = None
         deadline_ns = self._deadline(timeout_s)
         while True:
+            if self._find_doubt() is not None:
+                # Nothing is sent here, so that an arm that was late for a moment may be asked.
+                since_ns = None
+                yield from self._meet()
             state = self._now
-            self._check_arm()
             self._fail_if_not(OperatingState.ENABLED)
             if not state.is_homed or state.is_busy:
                 since_ns = None
@@ -200,17 +230,37 @@ class ArmScripts:
             yield
 
     def _meet(self) -> Generator[None, None, None]:
-        """Wait until the arm was found: processes that start together need a moment for that."""
-        deadline_ns = self._deadline(min(self._settings.state_timeout, _MEETING_S))
-        while self._now_ns < deadline_ns and (
-            self._target.find_refusal() is not None or self._find_silence() is not None
-        ):
+        """Wait until the arm was found; not for one that is there and must not be commanded."""
+        find_ns = self._deadline(FIND_S)
+        return_ns = self._deadline(min(self._settings.state_timeout, _RETURN_S))
+        while not self._target.is_stranger:
+            deadline_ns = return_ns
+            if self._target.find_missing() is not None:
+                # Once it was found it may still need a moment to be heard.
+                return_ns = self._deadline(min(self._settings.state_timeout, _RETURN_S))
+                deadline_ns = find_ns
+            elif self._find_doubt() is None:
+                break
+            if self._now_ns >= deadline_ns:
+                break
             yield
         self._check_arm()
 
+    def _check_rivals(self) -> None:
+        """Fail if another bridge of the arm is on another machine: one of them must go."""
+        rivals = self._target.find_rivals()
+        if rivals:
+            names = f"{len(rivals)} bridges of {self._settings.arm} run: {', '.join(rivals)}"
+            raise ScriptFailed(f"{names}, on different machines; end all but one of them")
+
     def _check_arm(self) -> None:
         """Fail if the arm must not be commanded, or is not there any more."""
-        _refuse(self._target.find_refusal() or self._find_silence())
+        _refuse(self._find_doubt())
+
+    def _find_doubt(self) -> Finding | None:
+        """Why the arm must not be commanded, or that it is not there any more."""
+        refusal = self._target.find_refusal() or self._target.find_missing()
+        return refusal or self._find_silence()
 
     def _find_silence(self) -> Finding | None:
         arrival_ns = self._now.measured_arrival_ns

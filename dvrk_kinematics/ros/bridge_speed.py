@@ -26,9 +26,9 @@ class SpeedTopics:
         self._logger = node.get_logger()
         self._name = f"bridge/{arm}/speed_scaling_input"
         self._input = PolledSubscription(node, SpeedScalingFactor, self._name, qos.SPEED_SCALING)
-        self._publisher = node.create_publisher(
-            SpeedScalingFactor, f"bridge/{arm}/speed_scaling", qos.SPEED_SCALING
-        )
+        self.topic = f"bridge/{arm}/speed_scaling"
+        """Topic that bridges of this arm publish, and nobody else."""
+        self._publisher = node.create_publisher(SpeedScalingFactor, self.topic, qos.SPEED_SCALING)
         self._told: float | None = None
 
     def take(self) -> float | None:

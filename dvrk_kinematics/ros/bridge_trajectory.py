@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.arrivals import Arrivals
 from dvrk_kinematics.ros.conversions import to_flat, trajectory_to_knots
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.goal_queue import GoalQueue
+from dvrk_kinematics.ros.joint_language import CONTROLLER, JointLanguage, controller_language
 from dvrk_kinematics.ros.log_failure import log_failure
 from dvrk_kinematics.ros.stamps import seconds_to_ns, stamp_to_ns, write_stamp
 
@@ -47,7 +49,8 @@ class TrajectoryAction:
     Args:
         node: The node.
         arm: Name of the arm.
-        joints: Its joints as clients name them.
+        joints: The controller's names of its joints.
+        language: How clients name and count them, unless they speak the controller's language.
         prepare: Checks a goal; called in a thread of its own.
         max_points: More points are refused before they are looked at.
     """
@@ -57,16 +60,21 @@ class TrajectoryAction:
         node: Node,
         arm: str,
         joints: Sequence[str],
+        language: JointLanguage,
         prepare: Callable[[Goal], PreparedGoal | Finding],
         max_points: int,
     ) -> None:
         self._node = node
         self._joints = tuple(joints)
+        self._language = language
+        self._controller = controller_language(joints)
+        self._spoken: dict[bytes, JointLanguage] = {}
+        """Languages of the goals that have not ended."""
         self._prepare = prepare
         self._max_points = max_points
         self._arrivals = Arrivals()
         self._incoming: queue.SimpleQueue[tuple[bytes, Any, int] | None] = queue.SimpleQueue()
-        self._ready: deque[tuple[bytes, PreparedGoal | Finding, int]] = deque()
+        self._ready: GoalQueue[PreparedGoal] = GoalQueue(self._arrivals)
         self._server = DeferredActionServer(
             node,
             FollowJointTrajectory,
@@ -77,15 +85,22 @@ class TrajectoryAction:
         self._thread = threading.Thread(target=self._work, name="goals", daemon=True)
         self._thread.start()
 
-    def take_ready(self) -> list[tuple[bytes, PreparedGoal | Finding]]:
-        """Goals that were looked at since the last call, in the order in which they came."""
-        taken: list[tuple[bytes, PreparedGoal | Finding]] = []
-        while self._ready:
-            goal_id, prepared, number = self._ready.popleft()
-            if self._arrivals.is_dropped(number) and not isinstance(prepared, Finding):
-                prepared = Finding(Reason.HOLD_REQUESTED, "before it began")
-            taken.append((goal_id, prepared))
-        return taken
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a goal waits for the arm."""
+        return self._ready.has_waiting
+
+    def take_ready(
+        self, is_waiting: bool, cancelled: Collection[bytes], now_ns: int
+    ) -> list[tuple[bytes, PreparedGoal | Finding]]:
+        """Goals that were looked at since the last call, in the order in which they came.
+
+        Args:
+            is_waiting: Whether they must wait for the arm.
+            cancelled: Ids of those whose end was asked for.
+            now_ns: Time now (monotonic).
+        """
+        return self._ready.take(is_waiting, cancelled, now_ns)
 
     def drop_arriving(self) -> None:
         """Let no goal begin that has arrived until now; in the loop's thread."""
@@ -97,7 +112,8 @@ class TrajectoryAction:
 
     def finish(self, result: GoalResult) -> None:
         """Tell the client how a goal ended."""
-        self._end(result, result.error_code, result.error_string)
+        finding = self._explain(bytes(result.goal_id), result.finding)  # type: ignore[call-overload]
+        self._end(result, result.error_code, replace(result, finding=finding).error_string)
 
     def refuse(self, goal_id: bytes, finding: Finding) -> None:
         """Tell the client why a goal was not played."""
@@ -105,21 +121,30 @@ class TrajectoryAction:
         if code is ResultCode.PATH_TOLERANCE_VIOLATED:
             # What would have stopped it on its way: it never set out.
             code = ResultCode.INVALID_GOAL
-        self._end(make_result(goal_id, finding, 0.0), code, str(finding))
+        text = str(self._explain(goal_id, finding))
+        self._end(make_result(goal_id, finding, 0.0), code, text)
+
+    def _explain(self, goal_id: bytes, finding: Finding) -> Finding:
+        return self._spoken.get(goal_id, self._controller).explain(finding, self._joints)
 
     def _end(self, result: GoalResult, code: ResultCode, text: str) -> None:
+        self._spoken.pop(bytes(result.goal_id), None)  # type: ignore[call-overload]
         message = FollowJointTrajectory.Result(error_code=int(code), error_string=text)
         self._server.finish(bytes(result.goal_id), result.status, message)  # type: ignore[call-overload]
 
     def feed_back(self, feedback: Feedback, stamp_ns: int) -> None:
         """Tell the client where its goal is, or was at a moment (ns, ROS time)."""
-        message = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
+        language = self._spoken.get(bytes(feedback.goal_id), self._language)  # type: ignore[call-overload]
+        message = FollowJointTrajectory.Feedback(joint_names=list(language.names))
         write_stamp(message.header.stamp, stamp_ns)
-        q, measured = feedback.desired.q, feedback.measured_q
-        message.desired.positions = to_flat(q)
-        message.desired.velocities = to_flat(feedback.desired.qd)
-        message.actual.positions = to_flat(measured)
-        message.error.positions = to_flat(measured - q)
+        signs, desired = language.signs, feedback.desired
+        message.desired.positions = to_flat(desired.q * signs)
+        message.desired.velocities = to_flat(desired.qd * signs)
+        message.actual.positions = to_flat(feedback.measured_q * signs)
+        message.error.positions = to_flat((feedback.measured_q - desired.q) * signs)
+        if feedback.measured_qd is not None:
+            message.actual.velocities = to_flat(feedback.measured_qd * signs)
+            message.error.velocities = to_flat((feedback.measured_qd - desired.qd) * signs)
         for point in (message.desired, message.actual, message.error):
             write_stamp(point.time_from_start, seconds_to_ns(feedback.time_s))
         self._server.feed_back(feedback.goal_id, message)  # type: ignore[arg-type]
@@ -139,20 +164,24 @@ class TrajectoryAction:
                 # Whatever a goal holds, only that goal ends.
                 log_failure(self._node.get_logger(), "follow_joint_trajectory", error)
                 prepared = Finding(Reason.PREPARATION_FAILED, repr(error))
-            self._ready.append((goal_id, prepared, number))
+            self._ready.put(goal_id, prepared, number)
 
     def _look_at(self, goal_id: bytes, request: Any) -> PreparedGoal | Finding:
         count = len(request.trajectory.points)
         if count > self._max_points:
             return Finding(Reason.TOO_MANY_POINTS, "", "", count, self._max_points)
+        names = request.trajectory.joint_names
+        is_controllers = any(name.startswith(CONTROLLER) for name in names)
+        language = self._controller if is_controllers else self._language
+        self._spoken[goal_id] = language
         try:
-            goal = read_goal(goal_id, request, self._joints)
+            goal = read_goal(goal_id, request, language)
         except InvalidInput as error:
             return Finding(Reason.WRONG_SHAPE, str(error))
         return goal if isinstance(goal, Finding) else self._prepare(goal)
 
 
-def read_goal(goal_id: bytes, request: Any, joints: Sequence[str]) -> Goal | Finding:
+def read_goal(goal_id: bytes, request: Any, language: JointLanguage) -> Goal | Finding:
     """Turn a goal message into numbers.
 
     A goal whose header names a frame is part of a Cartesian motion: the cannula rule holds for it.
@@ -160,7 +189,7 @@ def read_goal(goal_id: bytes, request: Any, joints: Sequence[str]) -> Goal | Fin
     Args:
         goal_id: By which its result is told apart.
         request: The goal.
-        joints: The arm's joints as clients name them, in its order.
+        language: How it names and counts the arm's joints.
 
     Raises:
         InvalidInput: Joints or numbers are missing, or there are joints that the arm has not.
@@ -170,6 +199,7 @@ def read_goal(goal_id: bytes, request: Any, joints: Sequence[str]) -> Goal | Fin
         return Finding(Reason.EMPTY_GOAL)
     if request.multi_dof_trajectory.joint_names:
         return Finding(Reason.WRONG_SHAPE, "multi_dof_trajectory is not offered")
+    joints = language.names
     times, position, velocity, acceleration = trajectory_to_knots(trajectory, joints)
     tolerances = GoalTolerances(
         _read_tolerances(request.path_tolerance, joints, "path_tolerance"),
@@ -178,7 +208,12 @@ def read_goal(goal_id: bytes, request: Any, joints: Sequence[str]) -> Goal | Fin
     )
     return Goal(
         goal_id,
-        Knots(times, position, velocity, acceleration),
+        Knots(
+            times,
+            position * language.signs,
+            language.convert(velocity),
+            language.convert(acceleration),
+        ),
         tolerances,
         stamp_to_ns(trajectory.header.stamp),
         is_cartesian=bool(trajectory.header.frame_id),

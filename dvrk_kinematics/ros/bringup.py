@@ -14,24 +14,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from dvrk_kinematics.errors import UnknownName
+from dvrk_kinematics.ros.executables import COMMANDS, EXECUTABLES
 
-__all__ = ["EXECUTABLES", "Process", "command_line", "recording", "simulated_arms"]
+__all__ = [
+    "PACKAGE",
+    "RESPAWNS",
+    "RESPAWN_S",
+    "Process",
+    "command_line",
+    "list_arguments",
+    "recording",
+    "simulated_arms",
+]
 
 PACKAGE: Final = "dvrk_kinematics"
 
-EXECUTABLES: Final = {
-    "arm_bridge": "dvrk_kinematics.ros.arm_bridge",
-    "arm_simulator": "dvrk_kinematics.ros.arm_simulator",
-    "kinematics_server": "dvrk_kinematics.ros.kinematics_server",
-    "record": "dvrk_kinematics.ros.recorder_command",
-    "recorder": "dvrk_kinematics.ros.recorder",
-    "trace_block_o": "dvrk_kinematics.ros.trace_block_o",
-    "trajectory_server": "dvrk_kinematics.ros.trajectory_server",
-}
-"""The package's executables and the modules that they run."""
+RESPAWNS: Final = 5
+"""How many times a node that dies is started again, where that was asked for."""
 
-_COMMANDS: Final = ("record", "trace_block_o")
-"""Those that are no nodes of their own: they start and end like any other program."""
+RESPAWN_S: Final = 1.0
+"""How long to wait before that (s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Process:
         params_file: YAML file with more parameters, which go before ours; "" for none.
         log_level: Least severity that is logged; "" for the usual.
         package: Package of the executable; one of others is found on the PATH.
+        respawn: Whether to start it again when it dies.
+        is_optional: Whether all others can do without it.
     """
 
     executable: str
@@ -61,6 +65,8 @@ class Process:
     params_file: str = ""
     log_level: str = ""
     package: str = PACKAGE
+    respawn: bool = False
+    is_optional: bool = False
 
     def __post_init__(self) -> None:
         if self.package == PACKAGE and self.executable not in EXECUTABLES:
@@ -69,12 +75,23 @@ class Process:
     @property
     def is_node(self) -> bool:
         """Whether it is one of our nodes, which handle signals by themselves once they run."""
-        return self.package == PACKAGE and self.executable not in _COMMANDS
+        return self.package == PACKAGE and self.executable not in COMMANDS
 
     @property
     def label(self) -> str:
         """What to call it in messages: the node's name, or the executable's."""
-        return self.name or self.executable
+        return self.name or Path(self.executable).name
+
+    def is_missed(self, code: int) -> bool:
+        """Whether a system must end after it has ended by itself.
+
+        A node is needed for as long as the system runs. A command may be done.
+
+        Args:
+            code: Its exit code.
+        """
+        is_done = self.package == PACKAGE and self.executable in COMMANDS and code == 0
+        return not self.is_optional and not is_done
 
 
 def simulated_arms(arms: Sequence[str], namespace: str = "", **parameters: Any) -> Process:
@@ -115,6 +132,14 @@ def recording(
 
 def command_line(process: Process) -> list[str]:
     """The command that starts a process with this interpreter."""
+    program = [process.executable]
+    if process.package == PACKAGE:
+        program = [sys.executable, "-m", "dvrk_kinematics.ros.executables", process.executable]
+    return [*program, *list_arguments(process)]
+
+
+def list_arguments(process: Process) -> list[str]:
+    """What follows the program in the command that starts a process."""
     rules = {"__ns": f"/{process.namespace.strip('/')}"} if process.namespace else {}
     rules |= {"__node": process.name} if process.name else {}
     rules |= process.remappings
@@ -127,7 +152,4 @@ def command_line(process: Process) -> list[str]:
     if process.log_level:
         arguments += ["--log-level", process.log_level]
     ros = ["--ros-args", *arguments] if arguments else []
-    if process.package != PACKAGE:
-        return [process.executable, *process.arguments, *ros]
-    module = EXECUTABLES[process.executable]
-    return [sys.executable, "-m", module, *process.arguments, *ros]
+    return [*process.arguments, *ros]

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import rclpy
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
-from dvrk_kinematics.errors import CallFailed, DvrkError
-from dvrk_kinematics.motion.block_o import PRESETS
+from dvrk_kinematics.errors import CallFailed, DvrkError, MissingExtra
+from dvrk_kinematics.motion.block_o import PRESETS, QUICK
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.bringup import recording
+from dvrk_kinematics.ros.client_process import run_with_node
 from dvrk_kinematics.ros.demo_report import describe_plan, describe_result, is_traced
+from dvrk_kinematics.ros.interruptions import Interrupted, Interruptions
 from dvrk_kinematics.ros.node_log import NodeLog
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.patience import Patience
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import System, make_processes
+from dvrk_kinematics.ros.terminal import Terminal
 from dvrk_kinematics.ros.trace_display import TraceDisplay
 
 __all__ = ["main"]
@@ -35,105 +38,150 @@ _CLOSE_S = 20.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration; 0 if every figure was traced within its bounds."""
+    """Run the demonstration.
+
+    Returns:
+        Exit code: 0 if every figure was traced within its bounds, 1 if not; 130, 143 or 129 if it
+        was interrupted by Ctrl-C, SIGTERM or a closed terminal.
+    """
     options = _parse(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    terminal = Terminal(sys.stdout)
     folder: Path = options.output or _default_folder()
     if options.record and (folder / _BAG).exists():
-        _say(f"demo: {folder / _BAG} exists already; name another folder with --output")
+        terminal.say(f"demo: {folder / _BAG} exists already; name another folder with --output")
         return 1
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with (folder / "nodes.log").open("w", encoding="utf-8") as log:
-            return _run(options, folder, NodeLog(log))
-    except DvrkError as error:
-        _say(f"demo: {error}")
-        _say(f"what the nodes said: {folder / 'nodes.log'}")
+            return _Demo(options, folder, terminal, NodeLog(log)).run()
+    except MissingExtra as error:
+        terminal.say(f"demo: {error}")
         return 1
-    except KeyboardInterrupt:
-        _say("demo: interrupted; everything was stopped")
-        return 130
 
 
-def _run(options: argparse.Namespace, folder: Path, log: NodeLog) -> int:
-    processes = [*make_processes(System(arms=(options.arm,)))]
-    bag = folder / _BAG
-    if options.record:
-        processes.append(recording([options.arm], bag))
-    is_recorded = True
-    with Supervisor(processes, log) as running:
-        _say(f"started {', '.join(process.label for process in processes)} ...")
-        results = _trace_all(options, running)
+@dataclass(frozen=True)
+class _Demo:
+    """One demonstration.
+
+    Attributes:
+        options: What the user asked for.
+        folder: Where bag and report go.
+        terminal: Where to tell of it.
+        log: What the nodes say.
+        begin_s: When it began (s, monotonic).
+    """
+
+    options: argparse.Namespace
+    folder: Path
+    terminal: Terminal
+    log: NodeLog
+    begin_s: float = field(default_factory=time.monotonic)
+
+    def run(self) -> int:
+        """Start the nodes, trace, and end them; gives the exit code."""
+        processes = [*make_processes(System(arms=(self.options.arm,)))]
+        if self.options.record:
+            processes.append(recording([self.options.arm], self._bag))
+        with Interruptions() as interruptions, Supervisor(processes, self.log) as running:
+            labels = ", ".join(process.label for process in processes)
+            self.terminal.say(f"started {labels} ...")
+            return run_with_node("demo", partial(self._work, running, interruptions))
+
+    def _work(self, running: Supervisor, interruptions: Interruptions, node: Node) -> int:
+        """Do all that is done, and turn into an exit code whatever became of it."""
+        say = self.terminal.say
+        is_recorded = self.options.record
+        try:
+            try:
+                with interruptions.raised():
+                    results = self._trace_all(running, node)
+                    if self.options.record:
+                        is_recorded = self._end_recorder(running)
+            finally:
+                running.stop()
+            with interruptions.raised():
+                if is_recorded:
+                    say(f"bag: {self._bag}")
+                    self._report(self.folder / "report.html")
+        except DvrkError as error:
+            say(f"demo: {error}")
+            say(f"what the nodes said: {self.folder / 'nodes.log'}")
+            return 1
+        except Interrupted as told:
+            say("demo: interrupted; everything was stopped")
+            return told.exit_code
+        good = sum(results)
+        say(f"{good} of {len(results)} figures traced within 2 um and 2 urad of the exact figure")
+        return 0 if good == len(results) and is_recorded == self.options.record else 1
+
+    def _trace_all(self, running: Supervisor, node: Node) -> list[bool]:
+        """Bring the arm up and trace the figures; tells which were traced as they should."""
+        options = self.options
+        turned = Orientation(options.orientation)
+        several = PRESETS.values() if options.paper else [QUICK]
+        traces = [Trace(options.scale, speeds, turned) for speeds in several]
+
+        def check() -> None:
+            ended = running.find_ended()
+            if ended is not None:
+                raise CallFailed(
+                    ended[0], round(self._since_s, 1), f"ended with exit code {ended[1]}"
+                )
+
+        client = BlockOClient(node, options.arm, Patience(self.terminal.say, check))
+        client.await_own_bridge(lambda process: process in running.pids.values())
+        client.trigger("enable")
         if options.record:
-            code = running.end(_RECORDER, _CLOSE_S)
-            is_recorded = code == 0
-            _say(f"{_RECORDER}: {log.last(_RECORDER)}")
-            if not is_recorded:
-                _say(f"{_RECORDER}: exit code {code}; the bag may not be whole")
-    if is_recorded and options.record:
-        _say(f"bag: {bag}")
-        _report(bag, folder / "report.html")
-    good = sum(results)
-    _say(f"{good} of {len(results)} figures traced within 2 um and 2 urad of the exact figure")
-    return 0 if good == len(results) and is_recorded else 1
+            # Homing moves the arm, and all that moves shall be in the bag.
+            client.wait_for_recorder()
+        client.home()
+        self.terminal.say(f"{options.arm} is enabled and homed after {self._since_s:.1f} s")
+        return [self._trace(client, trace) for trace in traces]
 
+    def _trace(self, client: BlockOClient, trace: Trace) -> bool:
+        speeds, say = trace.speeds, self.terminal.say
+        say(
+            f"\nBlock-O at scale {trace.scale:g}, {speeds.speed * 1e3:g} mm/s, "
+            f"{speeds.acceleration * 1e3:g} mm/s^2: looking for the place with the most room ..."
+        )
 
-def _trace_all(options: argparse.Namespace, running: Supervisor) -> list[bool]:
-    """Bring the arm up and trace the figures; tells which were traced as they should."""
-    begin = time.monotonic()
-    traces = [Trace(options.scale, speeds) for speeds in PRESETS.values()]
-    traces = traces if options.paper else [Trace(options.scale)]
+        def show_plan(plan: Any) -> None:
+            say(f"flight plan, {self._since_s:.1f} s after the command:")
+            say(describe_plan(plan))
 
-    def check() -> None:
-        ended = running.find_ended()
-        if ended is not None:
-            after_s = round(time.monotonic() - begin, 1)
-            raise CallFailed(ended[0], after_s, f"ended with exit code {ended[1]}")
+        display = TraceDisplay(self.terminal, show_plan)
+        result = client.trace(trace, display.show)
+        display.end(result.success)
+        say(describe_result(result, client.loop_figures()))
+        return is_traced(result)
 
-    # Signals are ours: an arm that moves can only be stopped while the context is valid.
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    node = Node("demo")
-    client = BlockOClient(node, options.arm, check)
-    try:
-        with SpinningNode(node):
-            client.trigger("enable")
-            if options.record:
-                # Homing moves the arm, and all that moves shall be in the bag.
-                client.wait_for_recorder()
-            client.home()
-            _say(f"{options.arm} is enabled and homed after {time.monotonic() - begin:.1f} s")
-            return [_trace(client, trace, begin) for trace in traces]
-    finally:
-        client.close()
-        node.destroy_node()
-        rclpy.try_shutdown()
+    def _end_recorder(self, running: Supervisor) -> bool:
+        """Let the recorder close its bag, and tell whether it did."""
+        code = running.end(_RECORDER, _CLOSE_S)
+        self.terminal.say(f"{_RECORDER}: {self.log.last(_RECORDER)}")
+        if code != 0:
+            self.terminal.say(f"{_RECORDER}: exit code {code}; the bag may not be whole")
+        return code == 0
 
+    @property
+    def _bag(self) -> Path:
+        return self.folder / _BAG
 
-def _trace(client: BlockOClient, trace: Trace, begin: float) -> bool:
-    speeds = trace.speeds
-    _say(
-        f"\nBlock-O at scale {trace.scale:g}, {speeds.speed * 1e3:g} mm/s, "
-        f"{speeds.acceleration * 1e3:g} mm/s^2: looking for the place with the most room ..."
-    )
+    def _report(self, page: Path) -> None:
+        """Make the report in a process of its own: an offline tool that knows nothing of ROS."""
+        options = self.options
+        figure = "Block-O at the speeds of the paper" if options.paper else "Block-O"
+        title = f"{options.arm} traced the {figure}, at scale {options.scale:g}"
+        command = [sys.executable, "-m", "dvrk_kinematics.cli.report", str(self._bag)]
+        command += ["--output", str(page), "--png", "--title", title]
+        done = subprocess.run(command, check=False)
+        if done.returncode == 0:
+            self.terminal.say(f"report: {page}")
 
-    def show_plan(plan: Any) -> None:
-        _say(f"flight plan, {time.monotonic() - begin:.1f} s after the command:")
-        _say(describe_plan(plan))
-
-    display = TraceDisplay(sys.stdout, show_plan)
-    result = client.trace(trace, display.show)
-    display.end(result.success)
-    _say(describe_result(result, client.loop_figures()))
-    return is_traced(result)
-
-
-def _report(bag: Path, page: Path) -> None:
-    """Make the report in a process of its own: it is an offline tool and knows nothing of ROS."""
-    command = [sys.executable, "-m", "dvrk_kinematics.cli.report", str(bag)]
-    done = subprocess.run([*command, "--output", str(page), "--png"], check=False)
-    if done.returncode == 0:
-        _say(f"report: {page}")
+    @property
+    def _since_s(self) -> float:
+        """Time since the start (s)."""
+        return time.monotonic() - self.begin_s
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -141,6 +189,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--arm", default="PSM1", choices=("PSM1", "PSM2", "PSM3"), help="the arm")
     parser.add_argument(
         "--scale", type=float, default=0.5, help="size of the figure; 1 is the paper's"
+    )
+    parser.add_argument(
+        "--orientation",
+        choices=[item.value for item in Orientation],
+        default=Orientation.ALONG.value,
+        help="turn the tool along the travel (the default), or keep its orientation fixed",
     )
     parser.add_argument(
         "--paper",
@@ -157,15 +211,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _default_folder() -> Path:
     base = Path(os.environ.get("DVRK_DEMOS", "demos"))
     return base / time.strftime("%Y-%m-%d_%H-%M-%S")
-
-
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

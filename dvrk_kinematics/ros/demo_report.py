@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from dvrk_kinematics.motion.following_words import (
+    EXACT,
+    FINEST,
+    describe_contour,
+    describe_lag,
+)
 from dvrk_kinematics.ros.loop_figures import LoopFigures
 from dvrk_kinematics.ros.terminal import table
+from dvrk_kinematics.ros.tip_error import read_tip_error
 
 __all__ = ["MAX_POSITION_M", "MAX_ROTATION_RAD", "describe_plan", "describe_result", "is_traced"]
 
@@ -25,8 +32,9 @@ def describe_plan(plan: Any) -> str:
             ("duration", f"{plan.duration:.1f} s for {plan.length * 1e3:.0f} mm"),
             ("checked", f"{plan.samples} poses, {plan.knots} knots"),
             (
-                "played is off the exact figure by",
-                f"{_nm(plan.position_deviation)}, {_nrad(plan.rotation_deviation)}",
+                "planned path off the exact figure",
+                f"{1e6 * plan.position_deviation:.3g} um, "
+                f"{1e6 * plan.rotation_deviation:.3g} urad",
             ),
             (
                 "nearest joint limit",
@@ -54,22 +62,16 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
         result: A TraceBlockO.Result.
         loop: How steady the bridge's loop was meanwhile; None if unknown.
     """
-    error = result.error
+    figures = read_tip_error(result.error)
+    exact = f": {EXACT}" if figures.position_max < FINEST else ""
     rows = [
         ("result", result.message),
-        (
-            "tip off the exact figure (contour)",
-            f"max {_nm(error.contour_position_max)}, {_nrad(error.contour_rotation_max)}; "
-            f"RMS {_nm(error.contour_position_rms)}, {_nrad(error.contour_rotation_rms)}",
-        ),
-        (
-            "tip behind the plan (lag)",
-            f"max {error.lag_max * 1e3:.1f} ms, mean {error.lag_mean * 1e3:.1f} ms",
-        ),
-        ("states compared", str(error.samples)),
+        ("contour error, max / RMS", f"{describe_contour(figures)}{exact}"),
+        ("lag, mean / max", describe_lag(figures)),
+        ("states compared with the plan", str(figures.samples)),
     ]
     if result.slow_downs:
-        rows.append(("slowed down by lateness", f"{result.slow_downs} times"))
+        rows.append(("slow-downs, on the way to its start too", str(result.slow_downs)))
     if loop is not None:
         due = max(loop.ticks + loop.missed, 1)
         rows += [
@@ -89,18 +91,11 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
 
 def is_traced(result: Any) -> bool:
     """Whether the figure was traced to its end, and within its bounds."""
-    error = result.error
+    error, plan = result.error, result.plan
+    # The planned path is so far from the exact figure at most, and the tip so far from that path.
     return bool(
         result.success
         and error.samples > 0
-        and error.contour_position_max <= MAX_POSITION_M
-        and error.contour_rotation_max <= MAX_ROTATION_RAD
+        and error.contour_position_max + plan.position_deviation <= MAX_POSITION_M
+        and error.contour_rotation_max + plan.rotation_deviation <= MAX_ROTATION_RAD
     )
-
-
-def _nm(metres: float) -> str:
-    return f"{metres * 1e9:.2f} nm"
-
-
-def _nrad(angle: float) -> str:
-    return f"{angle * 1e9:.1f} nrad"

@@ -25,11 +25,13 @@ class Line:
         heard_s: When it was heard (s, monotonic).
         stamp_ns: When it was made, by the clock of its node (ns).
         values: Its values by name.
+        message: What it says in a few words.
     """
 
     heard_s: float
     stamp_ns: int
     values: Mapping[str, str]
+    message: str = ""
 
 
 class HeardDiagnostics:
@@ -74,5 +76,5 @@ class HeardDiagnostics:
         with self._changed:
             for status in message.status:
                 values = {value.key: value.value for value in status.values}
-                self._lines[status.name] = Line(now_s, stamp_ns, values)
+                self._lines[status.name] = Line(now_s, stamp_ns, values, status.message)
             self._changed.notify_all()

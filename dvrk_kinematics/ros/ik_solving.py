@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult
+from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.ros.conversions import cp_to_matrices, cp_to_rows, flat_to_rows, to_flat
 
 __all__ = ["Resolve", "solve_ik"]
@@ -52,13 +52,15 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
         T = T_base_frame @ T
     seed = _read_seed(arm, request, len(T))
     index: NDArray[Any] = np.arange(len(T))
+    bad: Mapping[int, IkResult] = {}
     if request.all_branches:
         result, index = _all_branches(arm, T)
     elif request.is_path or request.branch or len(T) == 1:
         # What makes a batch quick is a burden to a single pose.
-        result, response.message = _solve_each(arm, T, seed, _Solving(request, policy))
+        result, bad = _solve_each(arm, T, seed, _Solving(request, policy))
     else:
         result = arm.inverse_batch(T, seed=seed, policy=policy)
+    response.message = _explain(arm, result, index, len(T), bad)
     response.joint_names, response.branch_names, response.lower, response.upper = _constants(arm)
     response.jp = to_flat(result.q)
     response.pose_index = to_flat(index, "I")
@@ -66,6 +68,35 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
     response.violations = to_flat(result.violations, "I")
     response.position_error = to_flat(result.position_error)
     response.rotation_error = to_flat(result.rotation_error)
+
+
+def _explain(
+    arm: Arm, result: BatchIkResult, index: NDArray[Any], poses: int, bad: Mapping[int, IkResult]
+) -> str:
+    """What is to be said of poses that are not solved inside the limits; empty if all are.
+
+    Args:
+        arm: The arm.
+        result: The answer, a row a solution.
+        index: Which pose each row solves.
+        poses: How many were asked for.
+        bad: Rows that are not OK as the solver gave them, which may know more of it.
+    """
+    is_solved = np.zeros(poses, dtype=np.bool_)
+    is_solved[index[result.ok]] = True
+    if is_solved.all():
+        return ""
+    pose = int(np.argmin(is_solved))
+    rows = np.flatnonzero(index == pose)
+    why = f"{IkStatus.UNREACHABLE}: there is no solution"
+    if len(rows):
+        row = int(rows[0])
+        one = bad.get(row) or result.row(row, arm.limits)
+        why = f"{one.status}: {one.reason}"
+    if poses == 1:
+        return why
+    count = poses - int(is_solved.sum())
+    return f"{count} of {poses} poses are not OK; the first of them is pose {pose}, {why}"
 
 
 @lru_cache
@@ -110,21 +141,22 @@ def _read_seed(arm: Arm, request: Any, poses: int) -> Array | None:
 
 def _solve_each(
     arm: Arm, T: Array, seed: Array | None, solving: _Solving
-) -> tuple[BatchIkResult, str]:
-    """Solve pose by pose; gives also what is wrong with a single one.
+) -> tuple[BatchIkResult, dict[int, IkResult]]:
+    """Solve pose by pose; gives also those that are not OK, by their rows.
 
-    On a path each solution is the seed of the next; a pose that is none does not break the row.
+    On a path each solution is the seed of the next; a row that is no pose is left out of that.
     """
     result = BatchIkResult.empty(len(T), len(arm.joint_names))
-    near, why_not = seed, ""
+    near, bad = seed, {}
     for i, pose in enumerate(T):
         if np.isfinite(pose).all():
             solved = solving.solve(arm, pose, near if near is None or near.ndim == 1 else near[i])
             _store(arm, result, i, solved)
-            why_not = solved.why_not
             if solving.is_path and np.isfinite(solved.q).all():
                 near = solved.q
-    return result, why_not if len(T) == 1 else ""
+            if not solved.ok:
+                bad[i] = solved
+    return result, bad
 
 
 def _all_branches(arm: Arm, T: Array) -> tuple[BatchIkResult, NDArray[Any]]:

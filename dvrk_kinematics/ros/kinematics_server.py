@@ -52,6 +52,10 @@ class KinematicsServer(Node):
         self._frames = FrameListener(self, reads_late=True)
         for name, arm in load_arms(self._settings).items():
             self._offer(name, arm)
+        self.get_logger().info(
+            f"kinematics of {', '.join(self._settings.arms)}: services kinematics/<arm>/solve_ik, "
+            "solve_fk, solve_differential, forward_kinematics, inverse_kinematics"
+        )
 
     def _offer(self, name: str, arm: Arm) -> None:
         base, prefix = base_frame(name), f"{name}_"
@@ -117,12 +121,12 @@ def _inverse(arm: Arm, request: Any, response: Any) -> None:
     solved = arm.inverse(pose_to_matrix(request.cp), seed=seed)
     response.jp = to_flat(solved.q)
     response.result = solved.ok
-    response.message = solved.why_not
+    response.message = solved.reason
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(KinematicsServer, arguments)
+    return run_node(KinematicsServer, arguments, executable="kinematics_server")
 
 
 if __name__ == "__main__":

@@ -6,15 +6,28 @@ import them; they hand over here what is needed of them.
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
-from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.errors import InvalidInput, ProcessEnded
 from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.ros.arm_roster import ARMS, CART
-from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.system import SIMULATED, make_processes
+from dvrk_kinematics.ros.bringup import (
+    PACKAGE,
+    RESPAWN_S,
+    RESPAWNS,
+    Process,
+    list_arguments,
+)
+from dvrk_kinematics.ros.executables import LAUNCHED_BY
+from dvrk_kinematics.ros.installed import leave_out_missing
+from dvrk_kinematics.ros.system import make_processes
 from dvrk_kinematics.ros.system_arguments import ARGUMENTS, Argument, read_system
 
 __all__ = ["LAUNCHES", "Launch", "describe"]
@@ -56,16 +69,20 @@ def _patient_cart(values: dict[str, str]) -> Sequence[Process]:
 
 
 def _block_o(values: dict[str, str]) -> Sequence[Process]:
-    scale = values.pop("scale")
+    scale, orientation = values.pop("scale"), values.pop("orientation")
     system = read_system(values)
-    (arm,) = system.arms
+    arm = system.arms[0]
+    if len(system.arms) > 1:
+        raise InvalidInput("arm", f"one arm traces, not {', '.join(system.arms)}")
     tracing = [name for name in ARMS if _count_joints(name) >= _FIGURE_JOINTS]
     if arm not in tracing:
         reason = f"{arm} has {_count_joints(arm)} joints, the figure needs {_FIGURE_JOINTS}"
         raise InvalidInput("arm", f"{reason}; choose from {', '.join(tracing)}")
-    arguments = ["--arm", arm, "--scale", scale]
-    if system.hardware == SIMULATED:
-        # A real arm is enabled by the person who stands beside it.
+    arguments = ["--arm", arm, "--scale", scale, "--orientation", orientation]
+    # A system that runs already must not be commanded until our own notices it, and ends.
+    arguments += ["--started-by", str(os.getpid())]
+    if system.bring_up:
+        # What the bridge does already answers for the client, which knows by it when to begin.
         arguments.append("--bring-up")
     trace = Process("trace_block_o", namespace=system.namespace, arguments=tuple(arguments))
     return (*make_processes(system), trace)
@@ -91,7 +108,15 @@ LAUNCHES = {
     "block_o": Launch(
         _ARM_ARGUMENTS,
         _block_o,
-        (Argument("scale", "0.5", "size of the figure; 1 is 0.196 m by 0.256 m"),),
+        (
+            Argument("scale", "0.5", "size of the figure; 1 is 0.196 m by 0.256 m"),
+            Argument(
+                "orientation",
+                Orientation.ALONG.value,
+                "turn the tool along the travel, or keep its orientation fixed",
+                tuple(item.value for item in Orientation),
+            ),
+        ),
     ),
     "view": Launch(_VIEW_ARGUMENTS, _view),
     "record": Launch(_RECORD_ARGUMENTS, _record),
@@ -108,40 +133,119 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
         launch_ros: The module launch_ros.
     """
     chosen = LAUNCHES[name]
+    # Values are checked here and not by launch, which takes no True for true, and no lists.
     declared = [
         launch.actions.DeclareLaunchArgument(
-            argument.name,
-            default_value=argument.default,
-            description=argument.description,
-            **({"choices": list(argument.choices)} if argument.choices else {}),
+            argument.name, default_value=argument.default, description=argument.help
         )
         for argument in chosen.declared
     ]
 
     def start(context: Any) -> list[Any]:
         read = launch.substitutions.LaunchConfiguration
-        values = {a.name: read(a.name).perform(context) for a in chosen.declared}
-        return [_start(process, launch, launch_ros) for process in chosen.make(values)]
+        values = {a.name: a.read(read(a.name).perform(context)) for a in chosen.declared}
+        processes, left_out = leave_out_missing(chosen.make(values))
+        told = [launch.actions.LogInfo(msg=sentence) for sentence in left_out]
+        # All are found before the first one starts: launch would leave that one running.
+        paths = [_find(process, launch_ros, context) for process in processes]
+        started = zip(processes, paths, strict=True)
+        # Whoever gave one of their own, such as a debugger, wants that alone.
+        has_prefix = bool(read("launch-prefix", default="").perform(context))
+        make = partial(_start, launch=launch, launch_ros=launch_ros, is_bare=has_prefix)
+        return [*told, *(make(process, path) for process, path in started)]
 
     opaque = launch.actions.OpaqueFunction(function=start)
     return launch.LaunchDescription([*declared, opaque])
 
 
-def _start(process: Process, launch: Any, launch_ros: Any) -> Any:
-    if process.executable == "record":
-        # It is told apart from nodes: it takes no arguments of ROS.
-        return launch.actions.ExecuteProcess(cmd=command_line(process), output="screen")
+def _find(process: Process, launch_ros: Any, context: Any) -> str:
+    """Path of a process's executable, as it is installed."""
+    if process.package != PACKAGE:
+        return process.executable
+    find = launch_ros.substitutions.ExecutableInPackage
+    path: str = find(executable=process.executable, package=process.package).perform(context)
+    return path
+
+
+def _start(process: Process, path: str, launch: Any, launch_ros: Any, is_bare: bool) -> Any:
+    common: dict[str, Any] = {
+        "additional_env": {
+            **process.environment,
+            LAUNCHED_BY: str(os.getpid()),
+            "PYTHONUNBUFFERED": "1",
+        },
+        "output": "screen",
+        "prefix": None if is_bare else _find_prefix(process),
+        "on_exit": _Watch(process, launch),
+        "respawn": process.respawn,
+        "respawn_delay": RESPAWN_S,
+        "respawn_max_retries": RESPAWNS,
+    }
+    if process.package != PACKAGE or process.executable == "record":
+        # Not all of these take what launch_ros adds to a node's command line.
+        command = [path, *list_arguments(process)]
+        return launch.actions.ExecuteProcess(cmd=command, name=process.label, **common)
     files = [process.params_file] if process.params_file else []
     return launch_ros.actions.Node(
-        package=process.package,
-        executable=process.executable,
+        executable=path,
+        exec_name=process.label,
         name=process.name or None,
         namespace=process.namespace or None,
         parameters=[dict(process.parameters), *files],
         remappings=list(process.remappings.items()),
         arguments=list(process.arguments),
-        additional_env=dict(process.environment),
         ros_arguments=["--log-level", process.log_level] if process.log_level else [],
-        output="screen",
-        emulate_tty=True,
+        # Log lines in colours. What a command draws for a terminal would not arrive line by line.
+        emulate_tty=process.is_node,
+        **common,
     )
+
+
+def _find_prefix(process: Process) -> str | None:
+    """What to start a process with, where the machine has it; None for nothing."""
+    if process.package != PACKAGE:
+        # It ends with the launch, as ours do by themselves.
+        return "setpriv --pdeathsig TERM" if shutil.which("setpriv") else None
+    # A Ctrl-C waits until the process can handle it, instead of a traceback out of an import.
+    return "env --block-signal=INT" if _can_block_signals() else None
+
+
+@cache
+def _can_block_signals() -> bool:
+    """Whether env is that of GNU, from 8.31 on."""
+    told = subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True, check=False)
+    return told.returncode == 0
+
+
+class _Watch:
+    """Ends the launch when a process that is missed has ended, with its name and exit code 1.
+
+    Args:
+        process: The process.
+        launch: The module launch.
+    """
+
+    def __init__(self, process: Process, launch: Any) -> None:
+        self._process = process
+        self._launch = launch
+        self._respawns = 0
+
+    def __call__(self, event: Any, context: Any) -> Any:
+        """Called when it has ended.
+
+        Raises:
+            ProcessEnded: It is missed; launch then ends all others, and its exit code is 1.
+        """
+        if context.is_shutdown:
+            return None
+        label, code = self._process.label, event.returncode
+        if not self._process.is_missed(code):
+            return self._tell(f"{label} ended with exit code {code}; the others go on")
+        if self._process.respawn and self._respawns < RESPAWNS:
+            self._respawns += 1
+            times = f"{self._respawns} of {RESPAWNS}"
+            return self._tell(f"{label} ended with exit code {code}; starting it again ({times})")
+        raise ProcessEnded(label, code)
+
+    def _tell(self, sentence: str) -> Any:
+        return self._launch.actions.LogInfo(msg=sentence)

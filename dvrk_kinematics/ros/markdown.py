@@ -46,12 +46,12 @@ def parameter_table(settings: type[Any]) -> str:
         ("parameter", "default", "allowed", "meaning"),
         (
             (
-                f"`{name}`{'' if read_only else ' (at any time)'}",
+                f"`{name}`{f' ({when})' if when else ''}",
                 f"`{_show(default)}`",
                 constraints,
                 text,
             )
-            for name, default, text, constraints, read_only in parameter_rows(settings)
+            for name, default, text, constraints, when in parameter_rows(settings)
         ),
     )
 

@@ -17,6 +17,7 @@ from dvrk_kinematics.motion.block_o import BLOCK_O
 from dvrk_kinematics.motion.figure import Figure
 from dvrk_kinematics.motion.flight_plan import FlightPlan
 from dvrk_kinematics.motion.moves import Frame, Move, MoveAbsJ, MoveC, MoveJ, MoveL
+from dvrk_kinematics.motion.orientation import Orientation, read_orientation
 from dvrk_kinematics.motion.plan import Plan, PlanOptions
 from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.conversions import pose_to_matrix, to_flat
@@ -157,15 +158,18 @@ def _read_step(step: Any, find_frame: FindFrame, speeds: TipSpeeds, fraction: fl
     _check_speed("speed", step.speed)
     _check_speed("acceleration", step.acceleration)
     parts = (step.speed or fraction, step.acceleration or fraction)
+    is_step = bool(step.relative)
     if step.kind == MotionStep.MOVE_ABS_J:
+        if is_step:
+            raise InvalidInput("relative", "is for poses; MOVE_ABS_J takes joint positions")
         return MoveAbsJ(np.array(step.jp), *parts)
     makers: dict[int, Callable[[Array, Frame], Move]] = {
-        MotionStep.MOVE_J: lambda T, frame: MoveJ(T, frame, *parts),
+        MotionStep.MOVE_J: lambda T, frame: MoveJ(T, frame, *parts, is_step),
         MotionStep.MOVE_L: lambda T, frame: MoveL(
-            T, frame, read_speeds(step, speeds), step.blend_radius
+            T, frame, read_speeds(step, speeds), step.blend_radius, is_step
         ),
         MotionStep.MOVE_C: lambda T, frame: MoveC(
-            T, _position(step.via), frame, read_speeds(step, speeds)
+            T, _position(step.via), frame, read_speeds(step, speeds), is_step
         ),
     }
     if step.kind not in makers:
@@ -191,16 +195,21 @@ def _check_speed(name: str, value: float) -> None:
         raise InvalidInput(name, reason)
 
 
-def read_figure(corners: Sequence[Any]) -> Figure:
+def read_figure(corners: Sequence[Any], orientation: str = "") -> Figure:
     """The polygon of a goal; the Block-O if it gives none.
 
+    Args:
+        corners: Points in the figure's plane (m); none for the Block-O.
+        orientation: How the tool is turned, "along" or "fixed"; empty means the first.
+
     Raises:
-        InvalidInput: The points are no polygon in a plane z = 0.
+        InvalidInput: The points are no polygon in a plane z = 0, or there is no such orientation.
     """
+    turned = read_orientation(orientation or Orientation.ALONG)
     if not corners:
-        return BLOCK_O
+        return BLOCK_O.oriented(turned)
     points = np.array([[corner.x, corner.y, corner.z] for corner in corners])
     _check_far("corners", points)
     if not (points[:, 2] == 0.0).all():
         raise InvalidInput("corners", "must lie in the plane z = 0 of the figure")
-    return Figure("polygon", points[:, :2])
+    return Figure("polygon", points[:, :2], turned)

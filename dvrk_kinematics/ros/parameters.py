@@ -16,8 +16,11 @@ Example:
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import importlib
 import math
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from rcl_interfaces.msg import (
@@ -26,7 +29,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
-from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.exceptions import InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -38,6 +41,8 @@ __all__ = ["Parameters", "parameter", "parameter_rows"]
 SettingsT = TypeVar("SettingsT")
 _METADATA = "dvrk_parameter"
 _USE_SIM_TIME = "use_sim_time"
+_OVERRIDES_OF_RCLPY = "qos_overrides."
+_ALL_SETTINGS = "dvrk_kinematics.ros.node_usage"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,6 +53,14 @@ class _Declaration:
     maximum: float | None
     choices: tuple[Any, ...]
     read_only: bool
+    at_rest: bool
+
+    @property
+    def when(self) -> str:
+        """When it can be changed; empty if that needs a restart."""
+        if self.read_only:
+            return ""
+        return "at rest" if self.at_rest else "at any time"
 
     def constraints(self) -> str:
         parts = [f"unit: {self.unit}"] if self.unit else []
@@ -77,6 +90,7 @@ def parameter(
     maximum: float | None = None,
     choices: Sequence[Any] = (),
     read_only: bool = False,
+    at_rest: bool = False,
 ) -> Any:
     """Declare one parameter as a field of a settings dataclass.
 
@@ -89,16 +103,20 @@ def parameter(
         maximum: Largest number allowed.
         choices: The values allowed, if these are few.
         read_only: Whether a change needs a restart.
+        at_rest: Whether it can be changed only while nothing moves.
     """
-    declaration = _Declaration(description, unit, minimum, maximum, tuple(choices), read_only)
+    declaration = _Declaration(
+        description, unit, minimum, maximum, tuple(choices), read_only, at_rest
+    )
     return dataclasses.field(default=default, metadata={_METADATA: declaration})
 
 
-def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, bool]]:
+def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, str]]:
     """What a settings class declares, for documents.
 
     Returns:
-        For each parameter: name, default, description, constraints, whether it is read-only.
+        For each parameter: name, default, description, constraints, when it can be changed
+        ("at rest", "at any time", or empty).
     """
     rows = []
     for field in dataclasses.fields(settings):
@@ -112,7 +130,7 @@ def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, bool]]
                 field.default,
                 declaration.description,
                 constraints,
-                declaration.read_only,
+                declaration.when,
             )
         )
     return rows
@@ -132,6 +150,7 @@ class Parameters(Generic[SettingsT]):
         settings: A frozen dataclass whose fields are made by :func:`parameter`; it may have a
             method ``check``.
         on_change: Called with the new settings after each accepted change.
+        is_at_rest: Tells whether nothing moves; some parameters can be changed only then.
 
     Raises:
         InvalidInput: If a value given at start-up is not allowed.
@@ -142,20 +161,27 @@ class Parameters(Generic[SettingsT]):
         node: Node,
         settings: type[SettingsT],
         on_change: Callable[[SettingsT], None] | None = None,
+        is_at_rest: Callable[[], bool] | None = None,
     ) -> None:
         self._type = settings
+        self._is_at_rest = is_at_rest
         self._on_change = on_change
         self._declared: dict[str, _Declaration] = {
             field.name: field.metadata[_METADATA]
             for field in dataclasses.fields(settings)  # type: ignore[arg-type]
         }
-        given = {
-            field.name: self._declare(node, field.name, field.default)
+        self._defaults: dict[str, Any] = {
+            field.name: field.default
             for field in dataclasses.fields(settings)  # type: ignore[arg-type]
+        }
+        _refuse_unknown(node, self._declared)
+        given = {
+            name: self._declare(node, name, default) for name, default in self._defaults.items()
         }
         self._values = self._build(given)
         self._has_simulated_time = bool(node.get_parameter(_USE_SIM_TIME).value)
         guard_parameter_services(node)
+        node.add_pre_set_parameters_callback(self._read)
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._take)
 
@@ -172,11 +198,15 @@ class Parameters(Generic[SettingsT]):
             read_only=declaration.read_only,
         )
         _describe_range(descriptor, declaration, default)
+        overrides: Mapping[str, Parameter[Any]] = node._parameter_overrides
+        value = _to_ros(default) if name not in overrides else overrides[name].value
+        given = _as_typed(value, default)
+        if given is None:
+            kind = _kind(default)
+            raise InvalidInput(name, f"{value!r} is of the wrong type, must be {kind}")
         try:
-            declared = node.declare_parameter(name, _to_ros(default), descriptor)
-        except InvalidParameterTypeException as error:
-            kind = type(default).__name__
-            raise InvalidInput(name, f"is of the wrong type, must be {kind} ({error})") from error
+            # Read here and not by rclpy, so that a whole number can stand for a float.
+            declared = node.declare_parameter(name, given, descriptor, ignore_override=True)
         except InvalidParameterValueException as error:
             raise InvalidInput(name, str(error)) from error
         return declared.value
@@ -199,9 +229,18 @@ class Parameters(Generic[SettingsT]):
         now = {name: getattr(self._values, name) for name in self._declared}
         return self._build(now | changes)
 
+    def _read(self, parameters: list[Parameter[Any]]) -> list[Parameter[Any]]:
+        """Take whole numbers for floats, and numbers for names, as at the start."""
+        read = []
+        for one in parameters:
+            typed = _as_typed(one.value, self._defaults.get(one.name))
+            read.append(one if typed is None else Parameter(one.name, value=typed))
+        return read
+
     def _judge(self, parameters: Sequence[Parameter[Any]]) -> SetParametersResult:
         try:
             self._check_clock(parameters)
+            self._check_rest(parameters)
             self._changed(parameters)
         except InvalidInput as error:
             return SetParametersResult(successful=False, reason=str(error))
@@ -213,6 +252,12 @@ class Parameters(Generic[SettingsT]):
                 now = str(self._has_simulated_time).lower()
                 reason = f"is {now} since the node was started; to change it, start the node anew"
                 raise InvalidInput(_USE_SIM_TIME, reason)
+
+    def _check_rest(self, parameters: Sequence[Parameter[Any]]) -> None:
+        names = [p.name for p in parameters if p.name in self._declared]
+        waiting = [name for name in names if self._declared[name].at_rest]
+        if waiting and self._is_at_rest is not None and not self._is_at_rest():
+            raise InvalidInput(waiting[0], "can be changed at rest only; something moves")
 
     def _take(self, parameters: Sequence[Parameter[Any]]) -> None:
         changed = self._changed(parameters)
@@ -237,6 +282,53 @@ def _describe_range(descriptor: Any, declaration: _Declaration, default: Any) ->
         least, most = -(2**63), 2**63 - 1
         ends = (least if lower is None else int(lower), most if upper is None else int(upper))
         descriptor.integer_range = [IntegerRange(from_value=ends[0], to_value=ends[1])]
+
+
+def _refuse_unknown(node: Node, declared: Collection[str]) -> None:
+    """Refuse parameters that the node does not have: nobody would notice that they do nothing.
+
+    Those of rclpy itself are let through, and those of other nodes of this package: one file can
+    hold what is meant for several.
+    """
+    unknown = [
+        name
+        for name in node._parameter_overrides
+        if name not in declared
+        and not node.has_parameter(name)
+        and not name.startswith(_OVERRIDES_OF_RCLPY)
+    ]
+    if not unknown:
+        return
+    # Imported here: it imports every node's settings, which import this module.
+    names = importlib.import_module(_ALL_SETTINGS).parameter_names()
+    for name in unknown:
+        if name not in names:
+            near = difflib.get_close_matches(name, declared, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            valid = ", ".join(declared)
+            raise InvalidInput(
+                name, f"{node.get_name()} has no such parameter; {hint}there are: {valid}"
+            )
+
+
+def _as_typed(value: Any, default: Any) -> Any:
+    """A value as a parameter of the type of a default, None if it is none.
+
+    YAML reads ``100`` as a whole number where 100.0 is meant, and ``400006`` where a name is.
+    """
+    if isinstance(default, tuple):
+        if not isinstance(value, list | tuple | array):
+            return None
+        typed = [_as_typed(item, default[0]) for item in value]
+        return None if None in typed else typed
+    if isinstance(value, int) and not isinstance(value, bool) and not isinstance(default, bool):
+        return type(default)(value) if isinstance(default, int | float | str) else None
+    return value if type(value) is type(default) else None
+
+
+def _kind(default: Any) -> str:
+    """The type of a parameter in messages."""
+    return f"list of {_kind(default[0])}" if isinstance(default, tuple) else type(default).__name__
 
 
 def _to_ros(value: Any) -> Any:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from dvrk_kinematics_interfaces.msg import TipError
 from rclpy.action import ActionClient
@@ -21,15 +20,23 @@ from dvrk_kinematics.driver.result import GoalStatus
 from dvrk_kinematics.driver.slow_downs import read_slow_downs
 from dvrk_kinematics.errors import CallFailed, GoalRejected
 from dvrk_kinematics.kinematics.arm import Arm
+from dvrk_kinematics.motion.following import (
+    FollowingFigures,
+    TipFollower,
+    summarise_following,
+)
+from dvrk_kinematics.motion.joint_path import JointPath
 from dvrk_kinematics.motion.plan import Plan
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_watch import ArmWatch
 from dvrk_kinematics.ros.calls import Goal, send_goal
 from dvrk_kinematics.ros.heard_speed_scaling import HeardSpeedScaling
+from dvrk_kinematics.ros.joint_language import controller_language
 from dvrk_kinematics.ros.motion_messages import make_trajectory
+from dvrk_kinematics.ros.patience import INNER_BOUND_S, Patience, looking_at
 from dvrk_kinematics.ros.server_watch import ServerWatch
 from dvrk_kinematics.ros.stamps import stamp_to_ns, write_stamp
-from dvrk_kinematics.ros.tip_error import PathClock, measure_tip
+from dvrk_kinematics.ros.tip_error import PathClock, make_tip_error
 
 __all__ = ["CANCELLED", "ENDING", "Going", "Outcome", "PlanPlayer", "Tell"]
 
@@ -59,7 +66,8 @@ Tell = Callable[[Going], None]
 """Told while a motion lasts."""
 
 _BRIDGE_S = 5.0
-"""How long the bridge may take to answer."""
+"""How often a bridge is asked to end a motion, and how long one that went away may take to come
+back."""
 _GONE_S = 1.0
 """How long the bridge may be out of sight before it counts as gone."""
 _POLL_S = 0.05
@@ -85,6 +93,14 @@ class Outcome:
     slow_downs: int = 0
 
 
+class _EndedEarly(Exception):
+    """A motion that shall not begin any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class PlanPlayer:
     """Plays plans on one arm.
 
@@ -94,7 +110,7 @@ class PlanPlayer:
         arm: Its kinematics.
         watch: Hears where it is.
         base: Name of its base frame.
-        joint_prefix: Prefix of joints in goals to the bridge.
+        joint_prefix: Prefix of joints in the path that is published.
     """
 
     def __init__(
@@ -105,6 +121,8 @@ class PlanPlayer:
         self._watch = watch
         self._base = base
         self._joints = [f"{joint_prefix}{joint}" for joint in arm.joint_names]
+        # Whatever description the bridge shows, plans are made as the controller counts.
+        self._sent_joints = controller_language(arm.joint_names).names
         self._action = f"bridge/{name}/follow_joint_trajectory"
         self._bridge = ActionClient(node, FollowJointTrajectory, self._action)
         self._server = ServerWatch(node, self._action)
@@ -141,29 +159,75 @@ class PlanPlayer:
         if is_measured:
             self._planned_paths.publish(trajectory)
             self._watch.begin()
+        trajectory.joint_names = list(self._sent_joints)
         write_stamp(trajectory.header.stamp, start_ns)
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
         clock = PathClock()
 
         def hear(feedback: Any) -> None:
             self._server.note_life()
-            time_s = stamp_to_ns(feedback.desired.time_from_start) * 1e-9
-            clock.note(stamp_to_ns(feedback.header.stamp) * 1e-9, time_s)
+            is_first = clock.begin_ns is None
+            begin_ns = clock.note(
+                stamp_to_ns(feedback.header.stamp), stamp_to_ns(feedback.desired.time_from_start)
+            )
+            if is_first and is_measured:
+                # For whoever compares states with it later, as the report of a bag does.
+                write_stamp(trajectory.header.stamp, begin_ns)
+                self._planned_paths.publish(trajectory)
 
         try:
-            if not self._server.wait(_BRIDGE_S):
-                raise CallFailed(self._action, _BRIDGE_S, "no such action appeared")
-            sent = send_goal(self._bridge, goal, _BRIDGE_S, hear)
+            self._find_bridge(find_end)
+            patience = Patience(self._node.get_logger().info, self._check_bridge)
+            sent = send_goal(self._bridge, goal, INNER_BOUND_S, hear, patience)
+        except _EndedEarly as ended:
+            return _end_early(ended.why, "nothing moved")
         except (CallFailed, GoalRejected) as error:
             return Outcome(GoalStatus.ABORTED, f"{error}; is the bridge running?")
-        outcome = self._follow(plan, sent, clock, find_end, start_ns, tell, is_measured)
-        if not is_measured:
+        follower = self._make_follower(plan) if is_measured else None
+        outcome = self._follow(plan, sent, clock, find_end, start_ns, tell, follower)
+        if follower is None:
             return outcome
-        stamps, q = self._watch.history()
-        measured = measure_tip(self._arm, plan, clock, stamps, q)
-        if measured.samples == 0:
-            outcome = replace(outcome, message=f"{outcome.message}; nothing was measured")
-        return replace(outcome, error=measured)
+        measured = FollowingFigures()
+        if clock.begin_ns is not None:
+            measured = summarise_following([follower.follow(*self._watch.history(clock.begin_ns))])
+        if measured.samples == 0 and outcome.status is GoalStatus.SUCCEEDED:
+            unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
+            outcome = replace(outcome, message=f"{outcome.message}; {unknown}")
+        return replace(outcome, error=make_tip_error(measured))
+
+    def _make_follower(self, plan: Plan) -> TipFollower:
+        spline = plan.spline
+        path = JointPath(spline.times, spline.position, spline.velocity, spline.acceleration)
+        return TipFollower(self._arm, path)
+
+    def _find_bridge(self, find_end: Callable[[], str]) -> None:
+        """Wait for the bridge: one that starts takes a while, one that was killed may come back.
+
+        Args:
+            find_end: Tells why the motion shall end early.
+
+        Raises:
+            CallFailed: It is not there.
+            _EndedEarly: The motion shall not begin any more.
+        """
+
+        def check() -> None:
+            why = find_end()
+            if why:
+                raise _EndedEarly(why)
+
+        patience = Patience(self._node.get_logger().info, check)
+        if not self._server.wait(_BRIDGE_S, patience):
+            raise CallFailed(self._action, _BRIDGE_S, "no such action appeared")
+        is_there = looking_at(self._bridge.server_is_ready)
+        if not patience.wait(is_there, f"the action {self._action}", INNER_BOUND_S):
+            raise CallFailed(self._action, INNER_BOUND_S, "no such action appeared")
+
+    def _check_bridge(self) -> None:
+        """Wait for no answer of a bridge that went away."""
+        silent_s = self._server.silent_s
+        if silent_s > _GONE_S:
+            raise CallFailed(self._action, round(silent_s, 1), "went away, and did not come back")
 
     def _follow(
         self,
@@ -173,7 +237,7 @@ class PlanPlayer:
         find_end: Callable[[], str],
         start_ns: int,
         tell: Tell | None,
-        is_measured: bool,
+        follower: TipFollower | None,
     ) -> Outcome:
         """Wait for the end of a motion: for ever while it goes on, or is paused.
 
@@ -203,7 +267,7 @@ class PlanPlayer:
             if why and now - asked > _BRIDGE_S:
                 _ask_to_end(sent)
                 asked = now
-            going = self._look(plan, clock, factor, is_measured)
+            going = self._look(plan, clock, factor, follower)
             if tell is not None and going is not None:
                 tell(going)
         self._watch.poll()
@@ -214,20 +278,18 @@ class PlanPlayer:
         return f"{told}{self._action} went away while it moved; whether the arm rests is not known"
 
     def _look(
-        self, plan: Plan, clock: PathClock, factor: float, is_measured: bool
+        self, plan: Plan, clock: PathClock, factor: float, follower: TipFollower | None
     ) -> Going | None:
         """How a motion goes; None before anything was heard of it."""
         # Where it is paused the same state comes again and again, for as long as it may last.
         newest = self._watch.poll(keep=factor > 0.0)
-        if not clock.has_begun:
+        if clock.begin_ns is None:
             return None
         part = min(clock.newest_s / plan.duration_s, 1.0) if plan.duration_s > 0.0 else 1.0
-        if newest is None or not is_measured:
+        if newest is None or follower is None:
             return Going(part, speed_scaling=factor)
         stamp_ns, q = newest
-        at = np.array([clock.read_now(stamp_ns * 1e-9)])
-        errors = plan.path.contour_errors(at, self._arm.forward(q[None]))
-        return Going(part, float(errors.position[0]), float(errors.rotation[0]), factor)
+        return Going(part, *follower.find_errors(clock.read(stamp_ns), q), factor)
 
     def _now_ns(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)

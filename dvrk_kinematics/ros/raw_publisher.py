@@ -30,7 +30,11 @@ class RawPublisher:
 
     def is_heard(self) -> bool:
         """Whether anybody listens."""
-        return bool(self._handle.get_subscription_count())
+        return bool(self.count_listeners())
+
+    def count_listeners(self) -> int:
+        """How many listen."""
+        return int(self._handle.get_subscription_count())
 
     def close(self) -> None:
         """Publish nothing any more."""

@@ -1,9 +1,9 @@
 """The node recorder: writes topics to a bag where rosbag2 is not installed.
 
-Messages are taken as bytes and written as they are. Latched topics are subscribed first, so that a
-bag begins with how things were when it began. A topic of the standard list is subscribed before
-anybody publishes it, so that its first message is not missed; any other as soon as a publisher
-tells its type.
+Messages are taken as bytes and written as they are. What was latched before counts as received
+when the recording began, so that a bag begins with how things were then. A topic of the standard
+list is subscribed before anybody publishes it, so that its first message is not missed; any other
+as soon as a publisher tells its type.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from operator import attrgetter
 
@@ -27,9 +27,10 @@ from dvrk_kinematics.ros.parameters import Parameters
 from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.recorder_bag import BagFile
 from dvrk_kinematics.ros.recorder_diagnostics import describe, sum_up
+from dvrk_kinematics.ros.recorder_losses import LossCounter
 from dvrk_kinematics.ros.recorder_reader import Taken, TopicReader, fit_to_offers
 from dvrk_kinematics.ros.recorder_settings import RecorderSettings, default_folder
-from dvrk_kinematics.ros.recorder_topics import RecordedTopic, choose_topics
+from dvrk_kinematics.ros.recorder_topics import RecordedTopic, choose_topics, find_unheard
 from dvrk_kinematics.ros.steady_timer import create_steady_timer
 from dvrk_kinematics.ros.user_path import user_path
 
@@ -41,8 +42,8 @@ _LOOK_EVERY_S = 0.25
 
 _TELL_EVERY_S = 1.0
 
-_LATCHED_FIRST_S = 1.0
-"""How long the latched topics have for themselves: until the publishers that run are found."""
+_UNHEARD_S = 3.0
+"""After this it is said of which arms nothing has arrived yet."""
 
 
 class Recorder(Node):
@@ -50,11 +51,10 @@ class Recorder(Node):
 
     def __init__(self) -> None:
         super().__init__("recorder")
-        settings = Parameters(self, RecorderSettings).values
+        settings = self._settings = Parameters(self, RecorderSettings).values
         self._topics = choose_topics(settings.arms, settings.topics, self.get_namespace())
         given = settings.output
         self.bag = BagFile(user_path(given, "output") if given else default_folder())
-        self._duration_s = settings.duration
         self._begin_ns = time.time_ns()
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
         self._readers: dict[str, TopicReader] = {}
@@ -64,10 +64,16 @@ class Recorder(Node):
         self._lock = threading.Lock()
         self._is_closed = False
         self.is_complete = True
-        """Whether all that arrived is in the bag; false once the disk was full."""
-        self._read_known(topic for topic in self._topics if topic.latched)
+        """Whether the bag holds what was asked for; false once the disk was full, and at the end
+        if an arm was never heard."""
+        self._read_known()
         create_steady_timer(self, _TAKE_EVERY_S, self._take)
-        self._latched_only = create_steady_timer(self, _LATCHED_FIRST_S, self._begin)
+        create_steady_timer(self, _LOOK_EVERY_S, self._look)
+        create_steady_timer(self, _TELL_EVERY_S, self._tell)
+        self._waiting = create_steady_timer(self, _UNHEARD_S, self._tell_unheard)
+        if settings.duration:
+            create_steady_timer(self, settings.duration, self._end)
+        self.get_logger().info(f"recording {len(self._topics)} topics to {self.bag.folder}")
 
     def stop(self) -> None:
         """Write what has arrived, and make the bag whole."""
@@ -82,32 +88,26 @@ class Recorder(Node):
     def _close(self) -> None:
         """Make the bag whole, and tell what is in it; the lock is held."""
         self._is_closed = True
-        lost = self._lost()
+        losses = self._losses()
+        counts = {name: counter.lost for name, counter in losses.items()}
         try:
-            self.bag.close({"lost": json.dumps(lost)})
+            self.bag.close({"lost": json.dumps(counts)})
         except BagError as error:
             self.is_complete = False
             self.get_logger().fatal(str(error))
         else:
-            self.get_logger().info(sum_up(self.bag.folder, self.bag.messages, lost))
-
-    def _begin(self) -> None:
-        """Read all topics from now on."""
-        self._latched_only.cancel()
-        with self._lock:
-            self._read_known(topic for topic in self._topics if not topic.latched)
-        create_steady_timer(self, _LOOK_EVERY_S, self._look)
-        create_steady_timer(self, _TELL_EVERY_S, self._tell)
-        if self._duration_s:
-            create_steady_timer(self, self._duration_s, self._end)
-        self.get_logger().info(f"recording {len(self._topics)} topics to {self.bag.folder}")
+            self.get_logger().info(sum_up(self.bag.folder, self.bag.messages, losses))
+        unheard = self._unheard()
+        if unheard:
+            self.is_complete = False
+            self.get_logger().error(f"never heard: {', '.join(unheard)}")
 
     def _end(self) -> None:
         self.stop()
         rclpy.try_shutdown(context=self.context)
 
-    def _read_known(self, topics: Iterable[RecordedTopic]) -> None:
-        for topic in topics:
+    def _read_known(self) -> None:
+        for topic in self._topics:
             if topic.type_name:
                 self._add_reader(topic, topic.type_name)
 
@@ -138,7 +138,7 @@ class Recorder(Node):
         others = {info.topic_type for info in offers} - {reader.type_name}
         if others:
             self._refuse(topic.name, f"also of type {', '.join(sorted(others))}")
-        arrived = reader.follow([info.qos_profile for info in offers])
+        arrived = reader.follow(offers)
         if arrived is not None:
             self.get_logger().warning(f"{topic.name} is now read as its publishers offer it")
             self._write_or_end(arrived)
@@ -149,12 +149,26 @@ class Recorder(Node):
 
     def _tell(self) -> None:
         with self._lock:
-            told = describe(self.bag.folder, self.bag.messages, self._lost())
+            told = describe(self.bag.folder, self.bag.messages, self._losses())
         told.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(told)
 
-    def _lost(self) -> dict[str, int | None]:
-        return {name: self._readers[name].losses.lost for name in self.bag.messages}
+    def _tell_unheard(self) -> None:
+        self._waiting.cancel()
+        with self._lock:
+            unheard = self._unheard()
+        if unheard:
+            self.get_logger().warning(
+                f"waiting for {', '.join(unheard)}: nothing arrives yet; is the arm there?"
+            )
+
+    def _unheard(self) -> list[str]:
+        arms, topics = self._settings.arms, self._settings.topics
+        recorded = {name for name, count in self.bag.messages.items() if count}
+        return find_unheard(arms, topics, self.get_namespace(), recorded)
+
+    def _losses(self) -> dict[str, LossCounter]:
+        return {name: self._readers[name].losses for name in self.bag.messages}
 
     def _take(self) -> None:
         with self._lock:
@@ -182,14 +196,12 @@ class Recorder(Node):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    are_complete: list[bool] = []
 
-    def stop(recorder: Recorder) -> None:
+    def stop(recorder: Recorder) -> int:
         recorder.stop()
-        are_complete.append(recorder.is_complete)
+        return int(not recorder.is_complete)
 
-    code = run_node(Recorder, arguments, on_stop=stop)
-    return code or int(not all(are_complete))
+    return run_node(Recorder, arguments, on_stop=stop, executable="recorder")
 
 
 if __name__ == "__main__":

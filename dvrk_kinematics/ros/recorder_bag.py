@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,10 @@ class BagFile:
             folder.mkdir(parents=True)
             self._writer = McapWriter(self._file)
         except OSError as error:
+            # Else a second try, with room, would find a folder that exists.
+            with suppress(OSError):
+                self._file.unlink(missing_ok=True)
+                folder.rmdir()
             raise OutputError(str(folder), error.strerror or str(error)) from error
 
     def add_topic(self, name: str, type_name: str, qos: QoSProfile, depth: int) -> None:
@@ -104,15 +109,16 @@ class BagFile:
             BagError: If not all fits on the disk. What does is a whole bag, as far as that can be
                 made, and :attr:`messages` are those that it holds.
         """
+        file = self.folder / FILE_NAME
+        part = file.with_suffix(".yaml.part")
         try:
             self._writer.close(
                 "rosbag2", lambda: {"serialized_metadata": _dump(self._metadata(notes))}
             )
-            file = self.folder / FILE_NAME
-            part = file.with_suffix(".yaml.part")
             part.write_text(_dump({ROOT: self._metadata(notes)}), encoding="utf-8")
             part.replace(file)
         except OSError as error:
+            part.unlink(missing_ok=True)
             self._count()
             reason = f"it cannot be closed: {error.strerror}; `./dvrk report` reads what is there"
             raise BagError(str(self.folder), reason) from error

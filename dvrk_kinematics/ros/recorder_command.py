@@ -15,11 +15,17 @@ from tempfile import TemporaryDirectory
 
 from ament_index_python.packages import get_packages_with_prefixes
 
+from dvrk_kinematics.bags.bag_reader import BagReader
 from dvrk_kinematics.errors import DvrkError, InvalidInput, OutputError
 from dvrk_kinematics.ros.bringup import command_line, recording
 from dvrk_kinematics.ros.recorder_child import run_for
 from dvrk_kinematics.ros.recorder_settings import default_folder
-from dvrk_kinematics.ros.recorder_topics import STANDARD, choose_topics, qos_overrides
+from dvrk_kinematics.ros.recorder_topics import (
+    STANDARD,
+    choose_topics,
+    find_unheard,
+    qos_overrides,
+)
 from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["has_rosbag2", "main", "rosbag2_command"]
@@ -73,7 +79,19 @@ def _record(options: argparse.Namespace) -> int:
         overrides.write_text(qos_overrides(topics), encoding="utf-8")
         _make_folder(folder.parent)
         command = rosbag2_command(folder, [topic.name for topic in topics], overrides)
-        return run_for(command, options.duration, os.environ)
+        code = run_for(command, options.duration, os.environ)
+    return code or _tell_unheard(options, folder)
+
+
+def _tell_unheard(options: argparse.Namespace, folder: Path) -> int:
+    """Say which arms are not in the bag; 1 if there are any."""
+    bag = BagReader(folder)
+    recorded = {topic.name for topic in bag.topics if topic.count}
+    bag.close()
+    unheard = find_unheard(options.arms, options.topics, options.namespace, recorded)
+    if unheard:
+        sys.stderr.write(f"record: never heard: {', '.join(unheard)}\n")
+    return int(bool(unheard))
 
 
 def _folder(name: str) -> Path:
@@ -95,8 +113,11 @@ def _make_folder(folder: Path) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    # ./dvrk runs this module; an installation has a program of its own for it.
+    is_installed = Path(sys.argv[0]).name == "record"
     parser = argparse.ArgumentParser(
-        prog="dvrk record", description="Record a rosbag2 (MCAP) until Ctrl-C."
+        prog="ros2 run dvrk_kinematics record" if is_installed else "./dvrk record",
+        description="Record a rosbag2 (MCAP) until Ctrl-C.",
     )
     parser.add_argument(
         "--arms", nargs="+", default=["PSM1"], metavar="ARM", help="arms (default: PSM1)"

@@ -7,20 +7,22 @@ from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from dvrk_kinematics.ros.recorder_losses import LossCounter
+
 __all__ = ["describe", "sum_up"]
 
 
 def describe(
-    folder: Path, messages: Mapping[str, int], lost: Mapping[str, int | None]
+    folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]
 ) -> DiagnosticArray:
     """The state of a recording, without a stamp.
 
     Args:
         folder: Where the bag is.
         messages: How many messages of each topic were written.
-        lost: How many are missing, None where nobody knows.
+        losses: How many of each topic are missing.
     """
-    missing = sum(number or 0 for number in lost.values())
+    missing = sum(counter.lost or 0 for counter in losses.values())
     rows = [("folder", str(folder)), ("messages", sum(messages.values())), ("lost", missing)]
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if missing else DiagnosticStatus.OK,
@@ -32,14 +34,14 @@ def describe(
     return DiagnosticArray(status=[status])
 
 
-def sum_up(folder: Path, messages: Mapping[str, int], lost: Mapping[str, int | None]) -> str:
+def sum_up(folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]) -> str:
     """What was recorded and what is missing, as a sentence."""
-    missing = [f"{number} of {name}" for name, number in lost.items() if number]
-    unknown = [name for name, number in lost.items() if number is None]
+    missing = [f"{counter.lost} of {name}" for name, counter in losses.items() if counter.lost]
     parts = [
         f"wrote {sum(messages.values())} messages of {len(messages)} topics to {folder}",
         f"lost: {', '.join(missing) or 'none'}",
     ]
-    if unknown:
-        parts.append(f"losses not known, messages have no numbers: {', '.join(unknown)}")
+    for reason in sorted({counter.not_counted for counter in losses.values()} - {""}):
+        names = [name for name, counter in losses.items() if counter.not_counted == reason]
+        parts.append(f"{reason} on {', '.join(names)}")
     return "; ".join(parts)

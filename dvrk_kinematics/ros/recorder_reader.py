@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from dvrk_kinematics.ros.polled import PolledSubscription
 from dvrk_kinematics.ros.recorder_losses import LossCounter
@@ -53,7 +54,9 @@ class TopicReader:
     ) -> None:
         self.topic = topic
         self.type_name = type_name
-        self.losses = LossCounter(lambda: node.count_publishers(topic.name))
+        self.losses = LossCounter(
+            lambda: _identities(node.get_publishers_info_by_topic(topic.name))
+        )
         self._node = node
         self._begin_ns = begin_ns
         self._from_before = 0
@@ -84,13 +87,14 @@ class TopicReader:
         self._from_before += 1
         return self._begin_ns + self._from_before
 
-    def follow(self, offers: Sequence[QoSProfile]) -> list[Taken] | None:
+    def follow(self, publishers: Sequence[TopicEndpointInfo]) -> list[Taken] | None:
         """Ask for what all publishers offer, if that is not what was asked for before.
 
         Returns:
             None if nothing changed, else what had arrived until then.
         """
-        fitting = fit_to_offers(self.topic.qos, offers)
+        self.losses.see_publishers(_identities(publishers))
+        fitting = fit_to_offers(self.topic.qos, [info.qos_profile for info in publishers])
         if _strength(fitting) == _strength(self.qos):
             return None
         arrived = self.take()
@@ -118,6 +122,10 @@ def fit_to_offers(asked: QoSProfile, offers: Sequence[QoSProfile]) -> QoSProfile
         reliability=asked.reliability if all_reliable else QoSReliabilityPolicy.BEST_EFFORT,
         durability=asked.durability if all_latched else QoSDurabilityPolicy.VOLATILE,
     )
+
+
+def _identities(publishers: Iterable[TopicEndpointInfo]) -> set[tuple[int, ...]]:
+    return {tuple(info.endpoint_gid) for info in publishers}
 
 
 def _strength(qos: QoSProfile) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ The list is config/recording/topics.yaml. The same list makes the file of overri
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ __all__ = [
     "RecordedTopic",
     "choose_topics",
     "find_topics_file",
+    "find_unheard",
     "qos_overrides",
     "resolve",
     "standard_topics",
@@ -34,6 +35,9 @@ _QUEUE = 1000
 """Messages that may wait to be written: 5 s of a topic at 200 Hz."""
 
 _ARM = "<arm>"
+
+_OWN = ("measured_js", "operating_state")
+"""Topics on which only the arm itself speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,29 @@ def choose_topics(
     if not chosen:
         raise InvalidInput("topics", f"none given; name some, or {STANDARD!r}")
     return sorted(chosen.values(), key=lambda topic: not topic.latched)
+
+
+def find_unheard(
+    arms: Iterable[str], names: Iterable[str], namespace: str, recorded: Collection[str]
+) -> list[str]:
+    """Arms that a user asked for and that were never heard.
+
+    An arm is heard by what it alone sends; its description comes from its bridge, and commands
+    from anybody.
+
+    Args:
+        arms: Arms whose standard topics are meant.
+        names: Names of topics; arms count only where "standard" is among them.
+        namespace: Where relative names begin; "" for the root.
+        recorded: Absolute names of the topics of which messages were recorded.
+    """
+    if STANDARD not in names:
+        return []
+    return [
+        arm
+        for arm in dict.fromkeys(arms)
+        if not any(resolve(f"{arm}/{own}", namespace) in recorded for own in _OWN)
+    ]
 
 
 def resolve(name: str, namespace: str) -> str:

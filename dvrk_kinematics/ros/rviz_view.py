@@ -59,9 +59,9 @@ def make_view(
             shown for display in displays for shown in _for_each(display, arms, prefix)
         ]
     for display in manager["Displays"]:
-        if "Description Topic" in display:
-            topic = display["Description Topic"]
-            topic["Value"] = resolve(topic["Value"], namespace)
+        for key in ("Description Topic", "Topic"):
+            if key in display:
+                display[key]["Value"] = resolve(display[key]["Value"], namespace)
     return view
 
 
@@ -77,6 +77,8 @@ def _names(arm: str, prefix: str) -> dict[str, str]:
         _SHOWN: arm,
         f"/{_SHOWN}1": f"/{arm}1",
         f"{_SHOWN}/robot_description": f"{arm}/robot_description",
+        f"{_SHOWN} not homed": f"{arm} not homed",
+        f"bridge/{_SHOWN}/not_homed": f"bridge/{arm}/not_homed",
         # The dVRK's own frame, whatever the prefix of the links.
         f"{_SHOWN}_base": f"{arm}_base",
         f"{_SHOWN}_tip": f"{prefix.replace('{arm}', arm)}tip",

@@ -71,7 +71,8 @@ PUBLISHED: Final = (
         f"{_TRAJECTORY}/planned_path",
         JointTrajectory,
         qos.DESCRIPTION,
-        "the knots of the newest motion, without the way to its begin",
+        "the knots of the newest motion, without the way to its start: when it is sent, and once "
+        "more with the time at which it began",
     ),
 )
 

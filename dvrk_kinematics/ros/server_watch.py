@@ -14,10 +14,9 @@ from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallb
 from rclpy.node import Node
 
 from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.patience import PATIENT, Patience, looking_at
 
 __all__ = ["ServerWatch"]
-
-_LOOK_S = 0.02
 
 
 class ServerWatch:
@@ -29,6 +28,7 @@ class ServerWatch:
     """
 
     def __init__(self, node: Node, action: str) -> None:
+        self._action = action
         self._lost_s: float | None = None
         node.create_subscription(
             GoalStatusArray,
@@ -57,17 +57,20 @@ class ServerWatch:
         lost_s = self._lost_s
         return 0.0 if lost_s is None else time.monotonic() - lost_s
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait for a server that is known to be gone, and tell whether it is back (s).
+    def wait(self, timeout_s: float, patience: Patience = PATIENT) -> bool:
+        """Wait for a server that is known to be gone.
 
         What is asked of it meanwhile would go to the one that was killed, and get no answer.
+
+        Args:
+            timeout_s: Longest time to wait (s).
+            patience: How to wait.
+
+        Returns:
+            Whether it is back, or was never known to be gone.
         """
-        deadline = time.monotonic() + timeout_s
-        while self._lost_s is not None:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(_LOOK_S)
-        return True
+        is_back = looking_at(lambda: self._lost_s is None)
+        return patience.wait(is_back, f"{self._action} to come back", timeout_s)
 
     def _hear(self, info: QoSLivelinessChangedInfo) -> None:
         if info.alive_count > 0:

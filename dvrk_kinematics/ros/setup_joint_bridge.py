@@ -84,7 +84,7 @@ class SetupJointBridge:
             self._arms.append(_SetupJoints(node, group, arm, names, len(joints)))
             joints += names
         every = [name for part in parts for name in load_arm(part).joint_names]
-        whole = describe_arm(settings, (), every, "", _CART_FRAME)
+        whole = describe_arm(settings, (), every, joints, "", _CART_FRAME)
         self._settings = settings
         self._q = np.zeros(len(joints))
         self._output = StateOutput(node, settings, _only(whole, joints), joints)
@@ -102,6 +102,14 @@ class SetupJointBridge:
             Diagnostics(node, group, self._reports)
         create_steady_timer(node, 0.5, self._watch)
         self.loop.start()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Setup joints are shown only: nothing moves them."""
+        return True
+
+    def adopt(self, settings: BridgeSettings) -> None:
+        """None of the parameters that can be changed is about setup joints."""
 
     def stop(self) -> None:
         """End; nothing is published any more."""

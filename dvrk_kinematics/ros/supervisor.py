@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 
 from dvrk_kinematics.errors import MissingExtra
-from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.bringup import RESPAWN_S, RESPAWNS, Process, command_line
+from dvrk_kinematics.ros.stop_request import StopRequest
 
 __all__ = ["Supervisor"]
 
@@ -36,6 +37,7 @@ class _Child:
 
     def __init__(self, process: Process, say: Callable[[str], None]) -> None:
         self.process = process
+        self.respawns = 0
         try:
             self._popen = subprocess.Popen(
                 command_line(process),
@@ -46,7 +48,7 @@ class _Child:
                 errors="replace",
                 # A Ctrl-C of the terminal shall not reach it: it ends in its turn.
                 start_new_session=True,
-                preexec_fn=partial(_prepare, process.is_node),
+                preexec_fn=partial(_prepare, os.getpid(), process.is_node),
             )
         except FileNotFoundError as error:
             hint = f"install it, or leave it out ({process.label})"
@@ -123,14 +125,23 @@ class Supervisor:
         return {child.process.label: child.pid for child in self._children}
 
     def find_ended(self) -> tuple[str, int] | None:
-        """A process that has ended by itself, and its exit code; None if all run."""
-        for child in self._children:
-            if child.code is not None:
-                return child.process.label, child.code
+        """A process that has ended by itself and is missed, and its exit code; None if none is."""
+        child = self._find_missed()
+        return None if child is None or child.code is None else (child.process.label, child.code)
+
+    def _find_missed(self) -> _Child | None:
+        for child in tuple(self._children):
+            code = child.code
+            if code is None:
+                continue
+            if child.process.is_missed(code):
+                return child
+            self._children.remove(child)
+            self._say(f"{child.process.label} ended with exit code {code}; the others go on")
         return None
 
-    def wait(self, stop: threading.Event) -> int:
-        """Wait until told to stop, or until a process ends.
+    def wait(self, stop: StopRequest) -> int:
+        """Wait until told to stop, or until a process ends that is missed and not respawned.
 
         Args:
             stop: Set to end the waiting.
@@ -139,12 +150,25 @@ class Supervisor:
             Exit code: 0, or 1 if a process ended by itself.
         """
         while not stop.wait(_LOOK_S):
-            ended = self.find_ended()
-            if ended is not None:
-                label, code = ended
-                self._say(f"{label} ended with exit code {code}; stopping the others")
+            ended = self._find_missed()
+            if ended is not None and not self._respawn(ended, stop):
+                what = f"{ended.process.label} ended with exit code {ended.code}"
+                self._say(f"{what}; stopping the others")
                 return 1
         return 0
+
+    def _respawn(self, ended: _Child, stop: StopRequest) -> bool:
+        """Start a process again that has ended, if that was asked for; tells whether it was."""
+        if not ended.process.respawn or ended.respawns == RESPAWNS:
+            return False
+        times = ended.respawns + 1
+        what = f"{ended.process.label} ended with exit code {ended.code}"
+        self._say(f"{what}; starting it again ({times} of {RESPAWNS})")
+        if not stop.wait(RESPAWN_S):
+            again = _Child(ended.process, self._say)
+            again.respawns = times
+            self._children[self._children.index(ended)] = again
+        return True
 
     def end(self, label: str, timeout_s: float) -> int | None:
         """End one process and wait for it; gives its exit code, None if it did not end (s)."""
@@ -186,10 +210,11 @@ def _await(children: Sequence[_Child], timeout_s: float) -> None:
         time.sleep(0.01)
 
 
-def _prepare(is_node: bool) -> None:
-    """In the child: end when this process is killed, so that nothing is left behind.
+def _prepare(parent: int, is_node: bool) -> None:
+    """In the child: end when the process that started it is killed, so that nothing is left.
 
     Args:
+        parent: Id of that process.
         is_node: Whether a SIGINT shall wait until the node has its handlers: one that comes while
             it still imports would end it with a traceback.
     """
@@ -197,3 +222,6 @@ def _prepare(is_node: bool) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            # Killed before it was asked for.
+            os._exit(1)

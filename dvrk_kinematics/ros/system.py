@@ -36,6 +36,7 @@ class System:
     arms: tuple[str, ...] = ("PSM1",)
     has_setup_joints: bool = False
     hardware: str = SIMULATED
+    bring_up: bool = False
     instrument: str = ""
     generation: str = "Classic"
     prefix: str = "{arm}_"
@@ -43,6 +44,7 @@ class System:
     rate: float = 200.0
     servers: bool = True
     rviz: bool = False
+    respawn: bool = False
     record: bool = False
     output: str = ""
     params_file: str = ""
@@ -54,8 +56,15 @@ def check_system(system: System) -> None:
 
     Raises:
         UnknownName: There is no such arm, generation or instrument.
-        InvalidInput: Arms that cannot be simulated, or an instrument that nobody carries.
+        InvalidInput: An arm twice, arms that cannot be simulated, an instrument that nobody
+            carries, or a real arm that is to be brought up.
     """
+    twice = [arm for arm in dict.fromkeys(system.arms) if system.arms.count(arm) > 1]
+    if twice:
+        raise InvalidInput("arm", f"{', '.join(twice)} is named twice")
+    if system.bring_up and system.hardware != SIMULATED:
+        reason = "a real arm is brought up by the person beside it, with enable and home"
+        raise InvalidInput("bring_up", f"{reason}; leave it out with hardware:={system.hardware}")
     if system.hardware == SIMULATED and system.generation != "Classic":
         reason = f"{system.generation} arms are not simulated; they can be driven: hardware:=dvrk"
         raise InvalidInput("generation", reason)
@@ -99,6 +108,7 @@ def _place(process: Process, system: System) -> Process:
         namespace=system.namespace,
         params_file=system.params_file,
         log_level=system.log_level,
+        respawn=system.respawn,
     )
 
 
@@ -124,9 +134,14 @@ def _bridges(system: System) -> list[Process]:
         common |= {"max_age": _PATIENCE_S, "max_gap": _PATIENCE_S}
     if len(system.arms) > 1:
         common["tf_rate"] = min(_CART_TF_HZ, system.rate)
+    if system.has_setup_joints:
+        # The stamps of setup joints let RViz show no arm that is not homed.
+        common["description_waits"] = True
     bridges = []
     for arm in system.arms:
         parameters = {"arm": arm, "rate": system.rate, "generation": system.generation, **common}
+        if system.bring_up:
+            parameters["bring_up"] = True
         if system.instrument and _carries(arm, system):
             parameters["instrument"] = system.instrument
         bridges.append(Process("arm_bridge", name=f"bridge_{arm}", parameters=parameters))
@@ -136,6 +151,7 @@ def _bridges(system: System) -> list[Process]:
             "hardware": system.hardware,
             "setup_joints": list(system.arms),
             "rate": _SETUP_HZ,
+            "description_waits": True,
         }
         bridges.append(Process("arm_bridge", name=f"bridge_{SETUP_JOINTS}", parameters=parameters))
     return bridges
@@ -165,4 +181,4 @@ def _recorder(system: System) -> Process:
 
 def _rviz(system: System) -> Process:
     file = write_view(system.arms, system.prefix, system.namespace, system.has_setup_joints)
-    return Process("rviz2", package="rviz2", arguments=("-d", str(file)))
+    return Process("rviz2", package="rviz2", arguments=("-d", str(file)), is_optional=True)

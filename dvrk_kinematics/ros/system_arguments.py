@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.models.loader import instrument_names
 from dvrk_kinematics.ros.arm_roster import ARMS
+from dvrk_kinematics.ros.bridge_parameters import NO_PREFIX
+from dvrk_kinematics.ros.params_file import check_params_file
 from dvrk_kinematics.ros.system import SIMULATED, System, check_system
 
 __all__ = ["ARGUMENTS", "Argument", "read_system"]
 
 _TRUTH: Final = ("true", "false")
+_SAID: Final = {
+    **dict.fromkeys(("true", "1", "yes", "on"), "true"),
+    **dict.fromkeys(("false", "0", "no", "off"), "false"),
+}
+"""How people say true and false, in any case."""
+_AUTO: Final = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +33,58 @@ class Argument:
         default: Its value if nothing is said.
         description: What it means.
         choices: The values allowed, if these are few.
+        is_list: Whether several may be given, with commas between them.
     """
 
     name: str
     default: str
     description: str
     choices: tuple[str, ...] = ()
+    is_list: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it means, with the values allowed."""
+        named = ", ".join(filter(None, self.choices))
+        return f"{self.description} ({named})" if named else self.description
+
+    def read(self, text: str) -> str:
+        """What a user said, in the words that are used here.
+
+        Raises:
+            InvalidInput: It is not allowed.
+        """
+        if not self.choices:
+            return text
+        said = [part.strip() for part in text.split(",")] if self.is_list else [text]
+        if "true" in self.choices:
+            said = [_SAID.get(part.lower(), part) for part in said]
+        for part in said:
+            if part not in self.choices:
+                valid = ", ".join(choice or "''" for choice in self.choices)
+                raise InvalidInput(self.name, f"must be one of {valid}, is {part!r}")
+        return ",".join(said)
 
 
 ARGUMENTS: Final = (
-    Argument("arm", "PSM1", "arm to start, by its name on the graph", ARMS),
+    Argument(
+        "arm",
+        "PSM1",
+        "arm, or several with commas between them, by their names on the graph",
+        ARMS,
+        is_list=True,
+    ),
     Argument(
         "hardware",
         SIMULATED,
         "simulated: starts an arm_simulator; dvrk: commands the arms of a running dvrk_system",
         (SIMULATED, "dvrk"),
+    ),
+    Argument(
+        "bring_up",
+        _AUTO,
+        "enable and home the arms at the start; auto: simulated ones are, real ones never",
+        (_AUTO, *_TRUTH),
     ),
     Argument(
         "instrument",
@@ -49,11 +93,22 @@ ARGUMENTS: Final = (
         + ", ".join(instrument_names()),
     ),
     Argument("generation", "Classic", "generation of the arms", ("Classic", "Si")),
-    Argument("prefix", "{arm}_", "prefix of links on tf; {arm} stands for the arm's name"),
+    Argument(
+        "prefix",
+        "{arm}_",
+        "prefix of links on tf; {arm} stands for the arm's name, none for no prefix",
+    ),
     Argument("namespace", "", "namespace of everything, arms included"),
     Argument("rate", "", "rate of loops and states in Hz; empty for 200, or 100 for the cart"),
     Argument("servers", "true", "start kinematics_server and trajectory_server", _TRUTH),
     Argument("rviz", "false", "start RViz (where it is installed)", _TRUTH),
+    Argument(
+        "respawn",
+        "false",
+        "start a node that dies again, up to 5 times, instead of ending all; an arm that it moved "
+        "stays where it is until it is enabled again",
+        _TRUTH,
+    ),
     Argument("record", "false", "record a bag of the standard topics", _TRUTH),
     Argument("output", "", "folder of that bag; must not exist; empty for one by date and time"),
     Argument("params_file", "", "YAML file with parameters for all nodes"),
@@ -71,7 +126,7 @@ def read_system(
 
     Args:
         values: Texts by the names of ``ARGUMENTS``; what is missing has its default.
-        arms: The arms; that of ``values`` by default.
+        arms: The arms; those of ``values`` by default.
         has_setup_joints: Whether they stand on a cart.
 
     Raises:
@@ -79,22 +134,26 @@ def read_system(
         UnknownName: There is no such generation of the arm, or no such instrument.
     """
     known = {argument.name: argument for argument in ARGUMENTS}
-    for name, value in values.items():
+    for name in values:
         if name not in known:
             raise InvalidInput(name, f"is no argument; there are: {', '.join(known)}")
-        choices = known[name].choices
-        if choices and value not in choices:
-            valid = ", ".join(choice or "''" for choice in choices)
-            raise InvalidInput(name, f"must be one of {valid}, is {value!r}")
-    told = {name: values.get(name, argument.default) for name, argument in known.items()}
-    if told["params_file"] and not Path(told["params_file"]).is_file():
-        raise InvalidInput("params_file", f"{told['params_file']} does not exist")
+    told = {
+        name: argument.read(values[name]) if name in values else argument.default
+        for name, argument in known.items()
+    }
+    if told["prefix"] == NO_PREFIX:
+        told["prefix"] = ""
+    if told["params_file"]:
+        check_params_file(told["params_file"])
     system = System(
-        arms=tuple(arms) or (told["arm"],),
+        arms=tuple(arms) or tuple(told["arm"].split(",")),
         has_setup_joints=has_setup_joints,
         rate=_read_rate(told["rate"], 100.0 if has_setup_joints else 200.0),
+        bring_up=told["bring_up"] == "true"
+        or (told["bring_up"] == _AUTO and told["hardware"] == SIMULATED),
         servers=told["servers"] == "true",
         rviz=told["rviz"] == "true",
+        respawn=told["respawn"] == "true",
         record=told["record"] == "true",
         **{
             name: told[name]

@@ -1,27 +1,74 @@
-"""What a command shows in a terminal: a progress bar, or lines where there is no terminal."""
+"""What a command shows: a progress bar where somebody watches, plain lines elsewhere."""
 
 from __future__ import annotations
 
+import os
 from typing import TextIO
 
-__all__ = ["Progress", "table"]
+__all__ = ["Progress", "Terminal", "table"]
 
 _WIDTH = 40
 _LINE_EVERY = 0.1
 
 
-class Progress:
-    """A bar that fills up; without a terminal a line for each tenth.
+class Terminal:
+    """Where a command writes its lines; the last one can be drawn over again and again.
 
     Args:
         stream: Where to write.
+
+    Attributes:
+        can_redraw: Whether lines can be drawn over. ``ros2 launch`` gives its processes a terminal
+            at which nobody sits, and shows a line only when it is complete.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_drawn = False
+        self.can_redraw = _is_in_front(stream)
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self.leave()
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+    def draw(self, text: str) -> None:
+        """Draw a line over the one that was drawn before."""
+        self._is_drawn = True
+        self._stream.write(f"\r{text}")
+        self._stream.flush()
+
+    def leave(self) -> None:
+        """Leave the line that was drawn as it is."""
+        if self._is_drawn:
+            self._is_drawn = False
+            self._stream.write("\n")
+            self._stream.flush()
+
+
+def _is_in_front(stream: TextIO) -> bool:
+    """Whether a stream is the terminal of this process, and the process is in its foreground."""
+    if not stream.isatty():
+        return False
+    try:
+        return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
+    except OSError:
+        # A terminal, but not the one that controls this process: only made to look like one.
+        return False
+
+
+class Progress:
+    """A bar that fills up; where nobody sees it do so, a line for each tenth.
+
+    Args:
+        terminal: Where to write.
         what: What progresses.
     """
 
-    def __init__(self, stream: TextIO, what: str) -> None:
-        self._stream = stream
+    def __init__(self, terminal: Terminal, what: str) -> None:
+        self._terminal = terminal
         self._what = what
-        self._is_terminal = stream.isatty()
         self._shown = -1.0
 
     def show(self, part: float, note: str = "") -> None:
@@ -31,20 +78,17 @@ class Progress:
             part: 0 to 1.
             note: A few words behind the bar.
         """
-        if self._is_terminal:
+        if self._terminal.can_redraw:
             done = round(_WIDTH * part)
             bar = "#" * done + "." * (_WIDTH - done)
-            self._stream.write(f"\r{self._what} [{bar}] {100.0 * part:3.0f} %  {note}   ")
+            self._terminal.draw(f"{self._what} [{bar}] {100.0 * part:3.0f} %  {note}   ")
         elif part >= self._shown + _LINE_EVERY or (part >= 1.0 > self._shown):
             self._shown = part
-            self._stream.write(f"{self._what} {100.0 * part:3.0f} %  {note}\n")
-        self._stream.flush()
+            self._terminal.say(f"{self._what} {100.0 * part:3.0f} %  {note}".rstrip())
 
     def end(self) -> None:
         """Leave the line."""
-        if self._is_terminal:
-            self._stream.write("\n")
-            self._stream.flush()
+        self._terminal.leave()
 
 
 def table(rows: list[tuple[str, str]]) -> str:

@@ -5,52 +5,50 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 
-import rclpy
 from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
-from dvrk_kinematics.errors import DvrkError
-from dvrk_kinematics.motion.block_o import PRESETS
+from dvrk_kinematics.motion.block_o import PRESETS, QUICK
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
+from dvrk_kinematics.ros.client_process import run_client
 from dvrk_kinematics.ros.demo_report import describe_plan, describe_result
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.patience import Patience
+from dvrk_kinematics.ros.process_tree import descends_from
+from dvrk_kinematics.ros.terminal import Terminal
 from dvrk_kinematics.ros.trace_display import TraceDisplay
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Trace once; returns 0 if the figure was traced."""
+    """Trace once.
+
+    Returns:
+        Exit code: 0 if the figure was traced, 1 if not; 130, 143 or 129 if it was interrupted by
+        Ctrl-C, SIGTERM or a closed terminal, and the arm was stopped.
+    """
     told = sys.argv if arguments is None else ["trace_block_o", *arguments]
     options = _parse(remove_ros_args(told)[1:])
-    rclpy.init(args=told)
-    node = Node("trace_block_o")
-    client = BlockOClient(node, options.arm)
-    try:
-        with SpinningNode(node):
-            return _trace(client, options)
-    except DvrkError as error:
-        sys.stderr.write(f"trace_block_o: {error}\n")
-        return 1
-    finally:
-        client.close()
-        node.destroy_node()
-        rclpy.try_shutdown()
+    return run_client("trace_block_o", partial(_trace, options), told)
 
 
-def _trace(client: BlockOClient, options: argparse.Namespace) -> int:
+def _trace(options: argparse.Namespace, node: Node) -> int:
+    terminal = Terminal(sys.stdout)
+    client = BlockOClient(node, options.arm, Patience(terminal.say))
+    if options.started_by:
+        client.await_own_bridge(partial(descends_from, ancestor=options.started_by))
     if options.bring_up:
         client.bring_up()
-    trace = Trace(scale=options.scale)
-    if options.preset:
-        trace = Trace(scale=options.scale, speeds=PRESETS[options.preset])
-    display = TraceDisplay(
-        sys.stdout, lambda plan: sys.stdout.writelines([describe_plan(plan), "\n"])
-    )
+        terminal.say(f"{options.arm} is enabled and homed")
+    speeds = PRESETS[options.preset] if options.preset else QUICK
+    trace = Trace(options.scale, speeds, Orientation(options.orientation))
+    display = TraceDisplay(terminal, lambda plan: terminal.say(describe_plan(plan)))
     result = client.trace(trace, display.show)
     display.end(result.success)
-    sys.stdout.write(f"{describe_result(result, client.loop_figures())}\n")
+    terminal.say(describe_result(result, client.loop_figures()))
     return 0 if result.success else 1
 
 
@@ -60,9 +58,21 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=0.5, help="size; 1 is the paper's figure")
     parser.add_argument("--preset", choices=sorted(PRESETS), help="speeds of the paper's tests")
     parser.add_argument(
+        "--orientation",
+        choices=[item.value for item in Orientation],
+        default=Orientation.ALONG.value,
+        help="turn the tool along the travel (the default), or keep its orientation fixed",
+    )
+    parser.add_argument(
         "--bring-up",
         action="store_true",
         help="enable and home the arm first; without it, somebody else has to",
+    )
+    parser.add_argument(
+        "--started-by",
+        type=int,
+        metavar="PROCESS",
+        help="command the arm only if this process, such as ros2 launch, started its bridge",
     )
     return parser.parse_args(arguments)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
-from dvrk_kinematics.ros.terminal import Progress
+from dvrk_kinematics.motion.following_words import FINEST
+from dvrk_kinematics.ros.terminal import Progress, Terminal
 
 __all__ = ["TraceDisplay"]
 
@@ -18,19 +19,19 @@ class TraceDisplay:
     """Shows the goal of one figure.
 
     Args:
-        stream: Where to write.
+        terminal: Where to write.
         on_plan: Called once with the flight plan, before anything moves.
         clock: Gives the time (s).
     """
 
     def __init__(
         self,
-        stream: TextIO,
+        terminal: Terminal,
         on_plan: Callable[[Any], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._planning = Progress(stream, "planning")
-        self._tracing = Progress(stream, "tracing")
+        self._planning = Progress(terminal, "planning")
+        self._tracing = Progress(terminal, "tracing")
         self._on_plan = on_plan
         self._clock = clock
         self._begun_s = clock()
@@ -67,7 +68,11 @@ class TraceDisplay:
 
 
 def _describe(feedback: Any) -> str:
-    off = f"tip off by {feedback.position_error * 1e9:.1f} nm"
+    if feedback.progress <= 0.0:
+        # Not on its path yet.
+        return ""
+    error = feedback.position_error
+    off = "tip on its path" if error < FINEST else f"tip off its path by {1e6 * error:.3g} um"
     if feedback.speed_scaling >= 1.0:
         return off
     if feedback.speed_scaling <= 0.0:

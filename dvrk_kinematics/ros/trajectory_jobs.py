@@ -149,7 +149,8 @@ class Planner:
 
     def read_trace(self, goal: Any) -> PlanFrom:
         """Read a TraceBlockO goal; arguments, answer and errors as for ``read_moves``."""
-        figure, speeds = read_figure(goal.corners), read_speeds(goal, PRESETS["a"])
+        figure = read_figure(goal.corners, goal.orientation)
+        speeds = read_speeds(goal, PRESETS["a"])
         options = read_options(goal, self.max_knots)
         repeat = read_repeat(goal.repeat, len(figure.corners), self.max_knots)
         find_place = self._read_place(goal, figure)
@@ -207,7 +208,7 @@ class Planner:
         solved = self.arm.inverse(T_first, seed=q_start, policy=policy)
         if not solved.ok:
             at = ", ".join(f"{value:.4f}" for value in T_first[:3, 3])
-            reason = f"its first corner ({at}) m is out of reach: {solved.why_not}"
+            reason = f"its first corner ({at}) m is out of reach: {solved.reason}"
             raise InvalidInput("figure", reason)
         return solved.q
 

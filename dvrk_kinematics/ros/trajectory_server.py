@@ -21,6 +21,7 @@ from dvrk_kinematics.ros.arm_selection import ArmSettings, base_frame, load_arms
 from dvrk_kinematics.ros.frame_listener import FrameListener
 from dvrk_kinematics.ros.parameters import Parameters, parameter
 from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.sole_publisher import claim_topic
 from dvrk_kinematics.ros.trajectory_jobs import Planner, frame_or_base
 from dvrk_kinematics.ros.user_path import user_path
 
@@ -39,14 +40,12 @@ class TrajectorySettings(ArmSettings):
         "part of the model's joint velocities that may be used; as at the bridge",
         minimum=0.001,
         maximum=1.0,
-        read_only=True,
     )
     acceleration_scale: float = parameter(
         1.0,
         "part of the model's joint accelerations that may be used; as at the bridge",
         minimum=0.001,
         maximum=1.0,
-        read_only=True,
     )
     cannula_depth: float = parameter(
         WRIST_DEPTH_M,
@@ -69,7 +68,6 @@ class TrajectorySettings(ArmSettings):
         unit="s",
         minimum=0.1,
         maximum=3600.0,
-        read_only=True,
     )
     joint_prefix: str = parameter("", "prefix of joints; as at the bridge", read_only=True)
     frame_age: float = parameter(
@@ -78,7 +76,6 @@ class TrajectorySettings(ArmSettings):
         unit="s",
         minimum=0.01,
         maximum=10.0,
-        read_only=True,
     )
     recordings: str = parameter(
         "", "folder of recordings; empty for dvrk_recordings in ROS_HOME", read_only=True
@@ -98,11 +95,15 @@ class TrajectoryServer(Node):
 
     def __init__(self) -> None:
         super().__init__("trajectory_server")
-        self._settings = Parameters(self, TrajectorySettings).values
+        self._settings = Parameters(self, TrajectorySettings, on_change=self._adopt)
         self._frames = FrameListener(self, reads_late=True)
         self._movers = [
-            self._make_mover(name, arm) for name, arm in load_arms(self._settings).items()
+            self._make_mover(name, arm) for name, arm in load_arms(self._settings.values).items()
         ]
+        arms = ", ".join(self._settings.values.arms)
+        self.get_logger().info(
+            f"motions of {arms}: actions trajectory/<arm>/move and trajectory/<arm>/trace_block_o"
+        )
 
     def stop(self) -> None:
         """Stop what moves, all arms at once, and wait for them."""
@@ -113,7 +114,18 @@ class TrajectoryServer(Node):
             mover.wait_until_closed(max(0.0, deadline - time.monotonic()))
 
     def _make_mover(self, name: str, arm: Arm) -> ArmMover:
-        settings, base = self._settings, base_frame(name)
+        settings, base = self._settings.values, base_frame(name)
+        claim_topic(self, f"trajectory/{name}/flight_plan", f"trajectory_server of {name}")
+        mover = ArmMover(self, name, arm, base, settings.joint_prefix, settings.max_planning_time)
+        mover.offer(
+            TraceBlockO, "trace_block_o", lambda goal: self._plan_for(arm, base).read_trace(goal)
+        )
+        mover.offer(Move, "move", lambda goal: self._plan_for(arm, base).read_moves(goal))
+        return mover
+
+    def _plan_for(self, arm: Arm, base: str) -> Planner:
+        """What plans a goal that comes now, with the parameters as they are now."""
+        settings = self._settings.values
 
         def find_frame(frame_id: str) -> Frame:
             known = frame_or_base(frame_id.lstrip("/"), base)
@@ -122,7 +134,7 @@ class TrajectoryServer(Node):
             return self._frames.lookup(base, frame_id.lstrip("/"), settings.frame_age)
 
         depth = settings.cannula_depth
-        planner = Planner(
+        return Planner(
             arm=arm,
             limits=make_motion_limits(arm, settings.velocity_scale, settings.acceleration_scale),
             cannula=make_cannula_rule(arm, depth) if depth > 0.0 else None,
@@ -130,17 +142,18 @@ class TrajectoryServer(Node):
             folder=settings.folder,
             max_knots=settings.max_points,
         )
-        mover = ArmMover(
-            self, name, planner, base, settings.joint_prefix, settings.max_planning_time
-        )
-        mover.offer(TraceBlockO, "trace_block_o", planner.read_trace)
-        mover.offer(Move, "move", planner.read_moves)
-        return mover
+
+    def _adopt(self, settings: TrajectorySettings) -> None:
+        """Goals that come from now on are planned with other parameters."""
+        for mover in self._movers:
+            mover.max_planning_s = settings.max_planning_time
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(TrajectoryServer, arguments, on_stop=TrajectoryServer.stop)
+    return run_node(
+        TrajectoryServer, arguments, on_stop=TrajectoryServer.stop, executable="trajectory_server"
+    )
 
 
 if __name__ == "__main__":

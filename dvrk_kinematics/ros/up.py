@@ -9,8 +9,10 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.errors import DvrkError, InvalidInput
 from dvrk_kinematics.ros.arm_roster import CART
+from dvrk_kinematics.ros.installed import leave_out_missing
+from dvrk_kinematics.ros.stop_request import StopRequest
 from dvrk_kinematics.ros.stop_signals import stop_signals
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import SIMULATED, System, make_processes
@@ -36,46 +38,57 @@ def parse(arguments: Sequence[str]) -> System:
         help=f"the patient cart: {', '.join(CART)} and their setup joints",
     )
     for argument in ARGUMENTS:
-        choices = f" ({', '.join(filter(None, argument.choices))})" if argument.choices else ""
         default = f"; default: {argument.default}" if argument.default else ""
         parser.add_argument(
             f"--{argument.name}",
             action="append",
             metavar="VALUE",
-            help=f"{argument.description}{choices}{default}".replace("%", "%%"),
+            help=f"{argument.help}{default}".replace("%", "%%"),
         )
     given = vars(parser.parse_args([_as_option(text) for text in arguments]))
     is_cart = given.pop("cart")
-    arms = tuple(CART) if is_cart else tuple(given.pop("arm") or ("PSM1",))
-    given.pop("arm", None)
-    for arm in arms:
-        read_system({"arm": arm})
     values = {name: texts[-1] for name, texts in given.items() if texts}
-    return read_system(values, arms, has_setup_joints=is_cart)
+    if given["arm"]:
+        values["arm"] = ",".join(given["arm"])
+    if not is_cart:
+        return read_system(values)
+    if given["arm"]:
+        reason = f"--cart starts {', '.join(CART)}; leave one of the two out"
+        raise InvalidInput("arm", reason)
+    return read_system(values, CART, has_setup_joints=True)
 
 
 def _as_option(text: str) -> str:
     name, mark, value = text.partition(":=")
-    return f"--{name}={value}" if mark and not name.startswith("-") else text
+    if mark and not name.startswith("-"):
+        return f"--{name}={value}"
+    name, mark, value = text.partition("=")
+    if mark and name in (argument.name for argument in ARGUMENTS):
+        raise InvalidInput(name, f"write {name}:={value} or --{name}={value}, not {text}")
+    return text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run until Ctrl-C; returns the exit code."""
     try:
         system = parse(sys.argv[1:] if arguments is None else arguments)
-        processes = make_processes(system)
+        processes, left_out = leave_out_missing(make_processes(system))
     except DvrkError as error:
         sys.stderr.write(f"dvrk up: {error}\n")
         return 1
-    stop = threading.Event()
+    stop = StopRequest()
     for number in stop_signals():
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, stop.hear)
+    for sentence in left_out:
+        _say(sentence)
     try:
         with Supervisor(processes, _say) as running:
             names = ", ".join(process.label for process in processes)
             _say(f"started {names}; Ctrl-C ends them")
             if system.hardware != SIMULATED:
                 _say(f"{', '.join(system.arms)} are REAL arms; nothing is sent before enable")
+            where = f" --namespace {system.namespace}" if system.namespace else ""
+            _say(f"next, in another terminal: ./dvrk arm {system.arms[0]} status{where}")
             return running.wait(stop)
     except DvrkError as error:
         sys.stderr.write(f"dvrk up: {error}\n")

@@ -39,6 +39,10 @@ class Mode(str, Enum):
     EFFORT = "EFFORT_MODE"
 
 
+_SLOWEST = 1e-12
+"""Least speed and acceleration of a move (SI): a ratio may be any number above 0, also one whose
+product with a limit is not."""
+
 _MOVING = frozenset({SubState.HOMING, SubState.HOMED})
 """Where set-points move."""
 
@@ -173,8 +177,8 @@ class ArmControl(ArmState):
 
     def _plan(self, goal: list[float]) -> None:
         position, speed = self._move_at
-        v = [self._ratio_v * limit for limit in self._v_max]
-        a = [self._ratio_a * limit for limit in self._a_max]
+        v = [max(self._ratio_v * limit, _SLOWEST) for limit in self._v_max]
+        a = [max(self._ratio_a * limit, _SLOWEST) for limit in self._a_max]
         self._move = JointTrajectory(position, speed, goal, v, a)
         self._last_goal = list(goal)
         self._move_start_s = self._now_s

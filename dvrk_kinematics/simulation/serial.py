@@ -52,7 +52,7 @@ class SerialManipulator:
         solved = self._arm.inverse(T, seed=seed)
         if solved.ok:
             return Inverse(solved.q.copy())
-        return Inverse(None, solved.why_not)
+        return Inverse(None, solved.reason)
 
 
 class SimulatedSerialArm(SimulatedArm):

@@ -16,6 +16,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from bench.domain import claim_domain
+from bench.processes import die_with_parent
 from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.spinning import SpinningNode
 
@@ -88,6 +89,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=die_with_parent,
         )
         started.append(process)
         return process
@@ -95,13 +97,19 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield begin
     for process in started:
         process.terminate()
-    for process in started:
-        try:
-            process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            raise
+    stuck = [process.args for process in started if not _has_ended(process)]
+    assert not stuck
+
+
+def _has_ended(process: subprocess.Popen[str]) -> bool:
+    """Whether a process ends by itself; one that does not is killed."""
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return False
+    return True
 
 
 Run = Callable[[Process], RunningProcess]
@@ -111,12 +119,30 @@ Run = Callable[[Process], RunningProcess]
 def run(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Starts processes that run until the module's tests are over, and must end cleanly."""
     folder = tmp_path_factory.mktemp("output")
+    started: list[RunningProcess] = []
+
+    def begin(process: Process) -> RunningProcess:
+        file = folder / f"{len(started)}_{process.executable}.txt"
+        started.append(RunningProcess(process, file))
+        return started[-1]
+
     with ExitStack() as stack:
-
-        def begin(process: Process) -> RunningProcess:
-            file = folder / f"{len(list(folder.iterdir()))}_{process.executable}.txt"
-            started = RunningProcess(process, file)
-            stack.callback(started.end)
-            return started
-
         yield begin
+        # One after the other they would take longer than most tests.
+        for is_simulator in (False, True):
+            group = [one for one in started if one.is_simulator == is_simulator]
+            for one in group:
+                one.tell_to_end()
+            for one in group:
+                one.wait_ended()
+        for one in started:
+            stack.callback(one.end)
+
+
+_LONGEST = ("test_ends.py", "test_bench_bridge.py", "test_faults.py", "test_demo.py")
+"""Files that take longest: the others fill up what is left beside them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files: at the end, one worker would have them while others rest."""
+    items.sort(key=lambda item: item.path.name not in _LONGEST)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 from pathlib import Path
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.ros.bringup import Process, command_line
 
 _END_S = 20.0
@@ -66,15 +68,28 @@ class RunningProcess:
         assert not self.is_running
         self._popen = self._begin()
 
+    @property
+    def is_simulator(self) -> bool:
+        """Whether it plays arms, which others need until they have ended."""
+        return self._process.executable == "arm_simulator"
+
+    def tell_to_end(self) -> None:
+        """Tell it to end, and do not wait for that."""
+        self._popen.send_signal(signal.SIGCONT)
+        self._popen.terminate()
+
+    def wait_ended(self) -> None:
+        """Wait until it has ended, for a while."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_END_S)
+
     def end(self) -> None:
         """Tell it to end, and check that it does so cleanly; one that was killed has ended."""
         if self._popen.poll() == -signal.SIGKILL:
             return
-        self._popen.send_signal(signal.SIGCONT)
-        self._popen.terminate()
-        try:
-            self._popen.wait(_END_S)
-        except subprocess.TimeoutExpired:
+        self.tell_to_end()
+        self.wait_ended()
+        if self.is_running:
             self.kill()
         assert self._popen.returncode == 0, self.output
 
@@ -86,4 +101,5 @@ class RunningProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 text=True,
+                preexec_fn=die_with_parent,
             )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import numpy as np
 from crtk_msgs.msg import OperatingState
-from dvrk_kinematics_interfaces.action import Countdown
+from dvrk_kinematics_interfaces.action import TraceBlockO
 from dvrk_kinematics_interfaces.srv import SolveFk
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -30,7 +29,7 @@ class SmokeServer(Node):
         self.create_service(SolveFk, "solve_fk", self.answer)
         self.countdown = ActionServer(
             self,
-            Countdown,
+            TraceBlockO,
             "countdown",
             self.count,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
@@ -48,16 +47,14 @@ class SmokeServer(Node):
     async def count(self, goal: Any) -> Any:
         """Tell each tick; stop when cancelled."""
         done = 0
-        while done < goal.request.ticks and not goal.is_cancel_requested:
+        while done < goal.request.repeat and not goal.is_cancel_requested:
             done += 1
-            goal.publish_feedback(Countdown.Feedback(ticks_done=done))
-            if goal.request.period:
-                time.sleep(goal.request.period)
+            goal.publish_feedback(TraceBlockO.Feedback(progress=float(done)))
         if goal.is_cancel_requested:
             goal.canceled()
         else:
             goal.succeed()
-        return Countdown.Result(ticks_done=done)
+        return TraceBlockO.Result(slow_downs=done)
 
 
 def say_goodbye(node: SmokeServer) -> None:

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from dvrk_kinematics_interfaces.action import Countdown
+from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.task import Future
@@ -68,10 +68,10 @@ class Counter:
         self.cancelled: Future = Future()
         self.server = ActionServer(
             node,
-            Countdown,
+            TraceBlockO,
             "count",
             self.run,
-            goal_callback=lambda g: GoalResponse.ACCEPT if g.ticks else GoalResponse.REJECT,
+            goal_callback=lambda g: GoalResponse.ACCEPT if g.repeat else GoalResponse.REJECT,
             cancel_callback=self.cancel,
         )
 
@@ -80,31 +80,33 @@ class Counter:
         return CancelResponse.ACCEPT
 
     async def run(self, goal: Any) -> Any:
-        goal.publish_feedback(Countdown.Feedback(ticks_done=1))
+        goal.publish_feedback(TraceBlockO.Feedback(progress=1.0))
         await self.cancelled
         goal.canceled()
-        return Countdown.Result(ticks_done=1)
+        return TraceBlockO.Result(slow_downs=1)
 
 
 def test_a_goal_can_be_waited_for_and_cancelled(spinning: Callable[..., Node]) -> None:
     counter, client = Counter(spinning("server")), spinning("client")
     heard = threading.Event()
-    action = ActionClient(client, Countdown, "count")
-    goal = send_goal(action, Countdown.Goal(ticks=1), TIMEOUT_S, lambda _: heard.set())
+    action = ActionClient(client, TraceBlockO, "count")
+    goal = send_goal(action, TraceBlockO.Goal(repeat=1), TIMEOUT_S, lambda _: heard.set())
     assert heard.wait(TIMEOUT_S)
     with pytest.raises(CallFailed, match=r"the goal did not end within 0\.1 s"):
         goal.result(0.1)
     assert goal.cancel(TIMEOUT_S)
-    assert goal.result(TIMEOUT_S).result.ticks_done == 1
+    assert goal.result(TIMEOUT_S).result.slow_downs == 1
     counter.server.destroy()
 
 
 def test_a_rejected_goal_and_a_missing_server_are_told(spinning: Callable[..., Node]) -> None:
     counter, client = Counter(spinning("server")), spinning("client")
     with pytest.raises(GoalRejected, match="count: the goal was rejected"):
-        send_goal(ActionClient(client, Countdown, "count"), Countdown.Goal(ticks=0), TIMEOUT_S)
+        send_goal(
+            ActionClient(client, TraceBlockO, "count"), TraceBlockO.Goal(repeat=0), TIMEOUT_S
+        )
     with pytest.raises(CallFailed, match="no such action appeared"):
-        send_goal(ActionClient(client, Countdown, "nowhere"), Countdown.Goal(ticks=1), 0.1)
+        send_goal(ActionClient(client, TraceBlockO, "nowhere"), TraceBlockO.Goal(repeat=1), 0.1)
     counter.server.destroy()
 
 
@@ -112,14 +114,14 @@ def test_no_answer_is_lost_that_comes_before_its_request_is_noted(
     spinning: Callable[..., Node],
 ) -> None:
     counter, client = Counter(spinning("server")), spinning("client")
-    action = ActionClient(client, Countdown, "count")
+    action = ActionClient(client, TraceBlockO, "count")
     before = sys.getswitchinterval()
     # Threads that take turns this often meet in every unlucky way.
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(300):
             with pytest.raises(GoalRejected):
-                send_goal(action, Countdown.Goal(ticks=0), TIMEOUT_S)
+                send_goal(action, TraceBlockO.Goal(repeat=0), TIMEOUT_S)
     finally:
         sys.setswitchinterval(before)
     counter.server.destroy()
@@ -139,17 +141,17 @@ def test_a_goal_that_is_accepted_too_late_is_cancelled(spinning: Callable[..., N
 
     slow = ActionServer(
         server,
-        Countdown,
+        TraceBlockO,
         "slow",
-        lambda handle: Countdown.Result(),
+        lambda handle: TraceBlockO.Result(),
         goal_callback=accept,
         handle_accepted_callback=lambda handle: None,
         cancel_callback=cancel,
     )
-    action = ActionClient(client, Countdown, "slow")
+    action = ActionClient(client, TraceBlockO, "slow")
     assert action.wait_for_server(TIMEOUT_S)
     with pytest.raises(CallFailed, match="no answer to the goal came"):
-        send_goal(action, Countdown.Goal(ticks=1), 0.3)
+        send_goal(action, TraceBlockO.Goal(repeat=1), 0.3)
     is_given_up.set()
     assert is_cancelled.wait(TIMEOUT_S)
     slow.destroy()

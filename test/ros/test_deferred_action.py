@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from action_msgs.msg import GoalStatus as Status
-from dvrk_kinematics_interfaces.action import Countdown
+from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
@@ -28,20 +28,22 @@ class Rig:
     def __init__(self, spinning: Callable[..., Node]) -> None:
         self.goals: queue.Queue[tuple[bytes, Any]] = queue.Queue()
         self.server = DeferredActionServer(
-            spinning("server"), Countdown, "count", lambda *goal: self.goals.put(goal)
+            spinning("server"), TraceBlockO, "count", lambda *goal: self.goals.put(goal)
         )
-        self._client = ActionClient(spinning("client"), Countdown, "count")
+        self._client = ActionClient(spinning("client"), TraceBlockO, "count")
         self.feedback: queue.Queue[Any] = queue.Queue()
 
     def send(self, ticks: int) -> tuple[Goal, bytes]:
-        sent = send_goal(self._client, Countdown.Goal(ticks=ticks), TIMEOUT_S, self.feedback.put)
+        sent = send_goal(
+            self._client, TraceBlockO.Goal(repeat=ticks), TIMEOUT_S, self.feedback.put
+        )
         goal_id, request = self.goals.get(timeout=TIMEOUT_S)
-        assert request.ticks == ticks
+        assert request.repeat == ticks
         return sent, goal_id
 
     def finish(self, goal_id: bytes, status: GoalStatus, ticks: int) -> None:
         """End a goal from a thread of its own."""
-        result = Countdown.Result(ticks_done=ticks)
+        result = TraceBlockO.Result(slow_downs=ticks)
         thread = threading.Thread(target=self.server.finish, args=(goal_id, status, result))
         thread.start()
         thread.join(TIMEOUT_S)
@@ -75,7 +77,7 @@ def test_a_goal_ends_when_and_as_it_is_told_to(rig: Rig, status: GoalStatus, tol
         goal.result(0.1)
     rig.finish(goal_id, status, 2)
     response = goal.result(TIMEOUT_S)
-    assert (response.status, response.result.ticks_done) == (told, 2)
+    assert (response.status, response.result.slow_downs) == (told, 2)
 
 
 def test_a_wish_to_cancel_is_found_and_the_goal_ends_as_canceled(rig: Rig) -> None:
@@ -102,16 +104,16 @@ def test_goals_end_in_whatever_order(rig: Rig) -> None:
     sent = [rig.send(ticks) for ticks in range(5)]
     for ticks, (_, goal_id) in reversed(list(enumerate(sent))):
         rig.finish(goal_id, GoalStatus.SUCCEEDED, ticks)
-    assert [goal.result(TIMEOUT_S).result.ticks_done for goal, _ in sent] == list(range(5))
+    assert [goal.result(TIMEOUT_S).result.slow_downs for goal, _ in sent] == list(range(5))
 
 
 def test_feedback_reaches_the_client_until_the_goal_ends(rig: Rig) -> None:
     goal, goal_id = rig.send(1)
-    rig.server.feed_back(goal_id, Countdown.Feedback(ticks_done=7))
-    assert rig.feedback.get(timeout=TIMEOUT_S).ticks_done == 7
+    rig.server.feed_back(goal_id, TraceBlockO.Feedback(progress=7.0))
+    assert rig.feedback.get(timeout=TIMEOUT_S).progress == 7
     rig.finish(goal_id, GoalStatus.SUCCEEDED, 1)
     goal.result(TIMEOUT_S)
-    rig.server.feed_back(goal_id, Countdown.Feedback(ticks_done=8))
+    rig.server.feed_back(goal_id, TraceBlockO.Feedback(progress=8.0))
     assert rig.feedback.empty()
 
 
@@ -120,4 +122,4 @@ def test_a_goal_that_is_ended_twice_keeps_its_first_end(rig: Rig) -> None:
     rig.finish(goal_id, GoalStatus.SUCCEEDED, 1)
     rig.finish(goal_id, GoalStatus.ABORTED, 0)
     response = goal.result(TIMEOUT_S)
-    assert (response.status, response.result.ticks_done) == (Status.STATUS_SUCCEEDED, 1)
+    assert (response.status, response.result.slow_downs) == (Status.STATUS_SUCCEEDED, 1)

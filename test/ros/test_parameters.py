@@ -49,6 +49,25 @@ def test_defaults_and_overrides_make_one_immutable_object(spinning: Callable[...
         values.rate = 1.0  # type: ignore[misc]
 
 
+def test_a_whole_number_stands_for_a_float_and_a_number_for_a_name(
+    spinning: Callable[..., Node],
+) -> None:
+    node = spinning("settings", **overrides(rate=100, gains=[3, 4], arm=400006))
+    parameters = Parameters(node, Settings)
+    assert parameters.values == Settings(rate=100.0, gains=(3.0, 4.0), arm="400006")
+    assert node.set_parameters([Parameter("rate", value=50)])[0].successful
+    assert parameters.values.rate == 50.0 and isinstance(node.get_parameter("rate").value, float)
+    assert not node.set_parameters([Parameter("depth", value=2.0)])[0].successful
+
+
+def test_parameters_of_other_nodes_and_of_rclpy_are_let_through(
+    spinning: Callable[..., Node],
+) -> None:
+    others = {"velocity_scale": 0.1, "qos_overrides./tf.publisher.depth": 5, "use_sim_time": False}
+    node = spinning("settings", **overrides(**others))
+    assert Parameters(node, Settings).values == Settings()
+
+
 def test_tools_see_description_unit_range_and_read_only(spinning: Callable[..., Node]) -> None:
     node = spinning("settings")
     Parameters(node, Settings)
@@ -69,7 +88,12 @@ def test_tools_see_description_unit_range_and_read_only(spinning: Callable[..., 
         ({"depth": 11}, "depth"),
         ({"gains": [1.0, -1.0]}, "-1.0 is below 0.0"),
         ({"rate": "fast"}, "must be float"),
-        ({"rate": 200}, "must be float"),
+        ({"rate": True}, "must be float"),
+        ({"depth": 3.0}, "must be int"),
+        ({"verbose": 1}, "must be bool"),
+        ({"gains": 1.0}, "must be list of float"),
+        ({"gains": ["a"]}, "must be list of float"),
+        ({"rat": 100.0}, "has no such parameter; did you mean rate\\? there are: rate, slow_rate"),
         ({"slow_rate": 300.0}, "300.0 is above rate = 200.0"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from action_msgs.srv import CancelGoal
-from dvrk_kinematics_interfaces.action import Countdown
+from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -108,40 +108,41 @@ def counting(spinning: Callable[..., Node]) -> Any:
 
     def take(goal_id: bytes, goal: Any) -> None:
         ids.append(goal_id)
-        result = Countdown.Result(ticks_done=goal.ticks)
+        result = TraceBlockO.Result(slow_downs=goal.repeat)
         is_cancelled = goal_id in actions[0].find_cancelled()
         status = GoalStatus.CANCELED if is_cancelled else GoalStatus.SUCCEEDED
         actions[0].finish(goal_id, status, result)
 
-    actions.append(DeferredActionServer(server, Countdown, "count", take, door))
+    actions.append(DeferredActionServer(server, TraceBlockO, "count", take, door))
     node = spinning("client")
-    yield door, ids, node, ActionClient(node, Countdown, "count")
+    yield door, ids, node, ActionClient(node, TraceBlockO, "count")
     actions[0].destroy()
 
 
 def test_a_goal_begins_once_its_client_can_hear_of_it(counting: Any) -> None:
     door, ids, _, client = counting
     callers = [
-        Caller(lambda n=n: send_goal(client, Countdown.Goal(ticks=n), TIMEOUT_S)) for n in (1, 2)
+        Caller(lambda n=n: send_goal(client, TraceBlockO.Goal(repeat=n), TIMEOUT_S))
+        for n in (1, 2)
     ]
     assert door.asked.wait(TIMEOUT_S)
     callers[0].check_waiting()
     assert ids == []
     door.may_open.set()
-    done = [caller.result().result(TIMEOUT_S).result.ticks_done for caller in callers]
+    done = [caller.result().result(TIMEOUT_S).result.slow_downs for caller in callers]
     assert sorted(done) == [1, 2] and len(ids) == 2
 
 
 def test_who_cancels_all_goals_means_those_that_wait_too(counting: Any) -> None:
     door, ids, node, client = counting
-    caller = Caller(lambda: send_goal(client, Countdown.Goal(ticks=1), TIMEOUT_S))
+    caller = Caller(lambda: send_goal(client, TraceBlockO.Goal(repeat=1), TIMEOUT_S))
     assert door.asked.wait(TIMEOUT_S)
     assert ids == []
     cancel = node.create_client(CancelGoal, "count/_action/cancel_goal")
     call(cancel, CancelGoal.Request(), TIMEOUT_S)
     # It is not kept for later: it was taken in before the others were cancelled.
     assert len(ids) == 1
-    assert caller.result().result(TIMEOUT_S).result.ticks_done == 1
+    assert caller.result().result(TIMEOUT_S).result.slow_downs == 1
 
 
 def test_both_ends_of_every_client_are_counted(spinning: Callable[..., Node]) -> None:

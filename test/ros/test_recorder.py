@@ -201,6 +201,9 @@ def test_four_topics_at_200_hz_are_written_without_a_loss(client: Client, tmp_pa
         assert bag.lost[f"/{name}"] == 0
         times = [time_ns for time_ns, _ in bag.messages[f"/{name}"]]
         assert all(a <= b for a, b in pairwise(times))
+    # The recorder and this test both log.
+    assert re.search(r"several publishers: not counted on .*/rosout", output)
+    assert bag.messages["/rosout"] and bag.lost["/rosout"] is None
     told = re.search(r"wrote (\d+) messages", output)
     assert told is not None and int(told.group(1)) == bag.count == len(bag.order)
 
@@ -253,9 +256,11 @@ def test_every_message_that_a_halted_recorder_missed_is_counted(
 def test_a_recorder_that_is_told_to_stop_leaves_a_whole_bag(
     tmp_path: Path, sign: signal.Signals
 ) -> None:
-    with recording_to(tmp_path / "bag") as recorder:
+    with recording_to(tmp_path / "bag", topics=["/rosout"]) as recorder:
+        recorder.process.send_signal(sign)
+        # Once more, as by a user who does not wait.
         output = recorder.end(sign)
-    assert recorder.process.returncode == 0
+    assert recorder.process.returncode == 0, output
     assert "Traceback" not in output
     bag = Bag(tmp_path / "bag")
     assert bag.count == len(bag.order)
@@ -268,11 +273,15 @@ def test_what_a_killed_recorder_leaves_is_explained(tmp_path: Path) -> None:
         read_recording(tmp_path / "bag")
 
 
-def test_a_recording_can_end_by_itself(tmp_path: Path) -> None:
-    with recording_to(tmp_path / "bag", duration_s=0.5) as recorder:
+def test_a_recording_can_end_by_itself_and_tells_which_arms_were_never_heard(
+    tmp_path: Path,
+) -> None:
+    arms = ["PSM8", "PSM9"]
+    with recording_to(tmp_path / "bag", arms=arms, duration_s=3.5) as recorder:
+        recorder.await_text("waiting for PSM8, PSM9: nothing arrives yet; is the arm there?")
         rest, _ = recorder.process.communicate(timeout=TIMEOUT_S)
-    assert recorder.process.returncode == 0, rest
-    assert "Traceback" not in rest
+    assert recorder.process.returncode == 1, rest
+    assert "never heard: PSM8, PSM9\n" in rest and "Traceback" not in rest
     bag = Bag(tmp_path / "bag")
     assert bag.count == len(bag.order)
 
@@ -321,8 +330,8 @@ def test_a_topic_of_another_type_is_told(client: Client, tmp_path: Path) -> None
     client.node.create_publisher(String, "PSM1/measured_js", 10)
     with recording_to(tmp_path / "bag") as recorder:
         recorder.await_text("/PSM1/measured_js: not all is recorded: also of type std_msgs")
-        recorder.end()
-    assert recorder.process.returncode == 0
+        assert "never heard: PSM1\n" in recorder.end()
+    assert recorder.process.returncode == 1
 
 
 def test_a_folder_that_exists_is_refused(tmp_path: Path) -> None:

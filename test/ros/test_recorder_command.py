@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import Reader
 
+from dvrk_kinematics.ros.recorder_bag import BagFile
 from dvrk_kinematics.ros.recorder_child import run_for
 from dvrk_kinematics.ros.recorder_command import main, rosbag2_command
 
@@ -180,6 +182,25 @@ def test_a_recorder_that_fails_to_start_is_told_by_its_code() -> None:
     assert run_for([sys.executable, "-c", "raise SystemExit(3)"], 0.0, os.environ) == 3
 
 
+@pytest.mark.parametrize(
+    ("program", "usage"),
+    [
+        ("lib/dvrk_kinematics/record", "usage: ros2 run dvrk_kinematics record ["),
+        ("dvrk_kinematics/ros/recorder_command.py", "usage: ./dvrk record ["),
+    ],
+)
+def test_the_help_names_the_command_that_was_typed(
+    program: str,
+    usage: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", [program])
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert capsys.readouterr().out.startswith(usage)
+
+
 def run_command(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "dvrk_kinematics.ros.recorder_command", *arguments],
@@ -200,7 +221,11 @@ def test_without_rosbag2_our_recorder_writes_the_bag(tmp_path: Path) -> None:
 
 
 def test_where_rosbag2_is_installed_it_records(tmp_path: Path) -> None:
-    """A stand-in for the program ros2 writes down what it was asked to do."""
+    """A stand-in for the program ros2 writes down what it was asked to do, and leaves a bag."""
+    made = BagFile(tmp_path / "bag_of_ros2")
+    made.add_topic("/ECM/operating_state", "crtk_msgs/msg/OperatingState", QoSProfile(depth=1), 1)
+    made.write("/ECM/operating_state", 1, b"")
+    made.close({})
     index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)
     for package in ("ros2bag", "rosbag2_storage_mcap"):
@@ -211,6 +236,7 @@ def test_where_rosbag2_is_installed_it_records(tmp_path: Path) -> None:
     program.write_text(
         f"""#!/bin/sh
 echo "$@" > {note}
+cp -r {made.folder} "$6"
 while [ "$1" != {words} ]; do shift; done
 cp "$2" {copy}
 """
@@ -220,6 +246,8 @@ cp "$2" {copy}
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "AMENT_PREFIX_PATH": f"{tmp_path}:{os.environ['AMENT_PREFIX_PATH']}",
     }
+    told = run_command(environ, "--output", str(tmp_path / "other"), "--arms", "ECM", "PSM9")
+    assert (told.returncode, told.stderr) == (1, "record: never heard: PSM9\n")
     told = run_command(environ, "--output", str(tmp_path / "bag"), "--arms", "ECM")
     assert told.returncode == 0, told.stderr
     asked = note.read_text().split()

@@ -141,6 +141,42 @@ def test_a_recorder_on_a_full_disk_closes_the_bag_with_what_fits(
     check_full(copy, output.read_text(), code, "No space left on device")
 
 
+# A disk that is full before a recorder starts, and one that is full when it ends.
+FULL_AT_START_AND_END = """
+set -u
+disk=$1; shift
+mount -t tmpfs -o size=64k tmpfs "$disk" || exit 99
+head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
+"$@"
+echo "at its start: $?, left: $(ls "$disk")"
+rm "$disk/fill"
+"$@" &
+while [ ! -s "$disk/bag/bag.mcap" ]; do sleep 0.05; done
+head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
+kill -INT $!
+wait $!
+echo "at its end: $?, left: $(ls "$disk/bag")"
+"""
+
+
+def test_a_disk_that_is_full_at_the_start_or_the_end_is_told(tmp_path: Path) -> None:
+    disk, output = tmp_path / "disk", tmp_path / "told.txt"
+    disk.mkdir()
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not installed")
+    room = ["unshare", "--mount", "sh", "-c", FULL_AT_START_AND_END, "sh", str(disk)]
+    if subprocess.run([*room[:2], "mount", "-t", "tmpfs", "tmpfs", disk], check=False).returncode:
+        pytest.skip("mounting is not permitted")
+    with recorder([*room, *recorder_command(disk / "bag")], output) as process:
+        process.wait(TIMEOUT_S)
+    told = output.read_text()
+    assert f"{disk / 'bag'} cannot be written: No space left on device" in told
+    assert "at its start: 1, left: fill\n" in told
+    assert f"{disk / 'bag'}: it cannot be closed: No space left on device" in told
+    assert "at its end: 1, left: bag.mcap\n" in told
+    assert "Traceback" not in told
+
+
 def test_what_a_killed_recorder_has_written_is_recovered(node: Node, tmp_path: Path) -> None:
     bag, output = tmp_path / "bag", tmp_path / "told.txt"
     file = bag / "bag.mcap"

@@ -1,72 +1,87 @@
-"""Losses are counted from the numbers of the messages that arrived."""
+"""Losses are counted from the numbers of the messages that one publisher sent."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dvrk_kinematics.ros.recorder_losses import LossCounter
+from dvrk_kinematics.ros.recorder_losses import NO_NUMBERS, SEVERAL, LossCounter
 
 
-def count(numbers: list[int | None], publishers: int = 1) -> int | None:
-    counter = LossCounter(lambda: publishers)
-    for number in numbers:
-        counter.see(number)
-    return counter.lost
+class Topic:
+    """A topic whose publishers come and go."""
+
+    def __init__(self, *publishers: str) -> None:
+        self.publishers = set(publishers)
+        self.asked = 0
+        self.counter = LossCounter(self._find)
+
+    def hear(self, *numbers: int | None) -> int | None:
+        """Let messages arrive; gives how many are missing."""
+        for number in numbers:
+            self.counter.see(number)
+        return self.counter.lost
+
+    def _find(self) -> set[str]:
+        self.asked += 1
+        return self.publishers
 
 
 @given(st.sets(st.integers(min_value=1, max_value=500), min_size=1))
 def test_of_one_publisher_every_gap_is_a_loss(arrived: set[int]) -> None:
     sent_since_first = max(arrived) - min(arrived) + 1
-    assert count(sorted(arrived)) == sent_since_first - len(arrived)
-
-
-@given(st.sets(st.integers(min_value=1, max_value=500), min_size=1), st.integers(2, 4))
-def test_a_gap_beside_idle_publishers_is_a_loss_once_its_row_has_gone_on(
-    arrived: set[int], publishers: int
-) -> None:
-    last = max(arrived)
-    gone_on = [*sorted(arrived), *range(last + 1, last + 4)]
-    assert count(gone_on, publishers) == last - min(arrived) + 1 - len(arrived)
-
-
-@given(
-    st.lists(st.integers(0, 2), max_size=200),
-    st.tuples(st.integers(0, 100), st.integers(1000, 1100), st.integers(2000, 2100)),
-)
-def test_publishers_that_all_go_on_without_a_loss_have_none(
-    turns: list[int], first: tuple[int, int, int]
-) -> None:
-    numbers = list(first)
-    arrived: list[int | None] = []
-    for turn in (*turns, 0, 1, 2):
-        numbers[turn] += 1
-        arrived.append(numbers[turn])
-    assert count(arrived, publishers=3) == 0
-
-
-def test_what_an_idle_publisher_says_later_is_no_gap_and_forgets_none() -> None:
-    after_a_gap: list[int | None] = [5, 9, 10, 11, 12]
-    assert count(after_a_gap, publishers=2) == 3
-    assert count([*after_a_gap, 400, 13, 401], publishers=2) == 3
-    assert count([*after_a_gap, 400, 401, 402, 403, 13], publishers=2) == 3
-
-
-def test_two_publishers_of_which_none_goes_on_have_lost_nothing() -> None:
-    assert count([3, 7], publishers=2) == 0
-
-
-def test_a_gap_is_told_beside_a_second_publisher() -> None:
-    assert count([5, 501, 6, 502, 9, 503], publishers=2) == 2
+    assert Topic("a").hear(*sorted(arrived)) == sent_since_first - len(arrived)
 
 
 def test_what_was_sent_before_the_first_is_not_lost() -> None:
-    assert count([4711, 4712]) == 0
+    assert Topic("a").hear(4711, 4712) == 0
 
 
-def test_a_publisher_that_starts_anew_has_lost_nothing() -> None:
-    assert count([1, 2, 3, 1, 2, 3]) == 0
+def test_who_publishes_is_asked_only_at_the_first_message_and_at_a_gap() -> None:
+    topic = Topic("a")
+    assert topic.hear(*range(1, 1000), *range(1002, 2000)) == 2
+    assert topic.asked == 2
 
 
-def test_without_numbers_nobody_knows() -> None:
-    assert count([None, None]) is None
+def test_a_publisher_that_follows_another_has_lost_nothing() -> None:
+    topic = Topic("a")
+    topic.hear(1, 2, 3)
+    topic.publishers = {"b"}
+    assert topic.hear(1, 2, 3) == 0
+    topic.publishers = {"c"}
+    assert topic.hear(700, 701, 703) == 1
+
+
+def test_a_publisher_that_is_gone_has_lost_what_is_missing() -> None:
+    topic = Topic("a")
+    topic.hear(1, 2)
+    topic.publishers = set()
+    assert topic.hear(5, 6) == 2
+
+
+def test_messages_that_come_again_to_a_new_subscription_are_no_losses() -> None:
+    assert Topic("a").hear(1, 2, 3, 1, 2, 3, 4) == 0
+
+
+def test_beside_another_publisher_nothing_is_counted_from_then_on_and_before() -> None:
+    topic = Topic("a")
+    assert topic.hear(1, 3) == 1
+    topic.publishers = {"a", "b"}
+    topic.counter.see_publishers(topic.publishers)
+    assert topic.counter.lost is None and topic.counter.not_counted == SEVERAL
+    topic.publishers = {"a"}
+    assert topic.hear(10, 20, None) is None
+    assert topic.counter.not_counted == SEVERAL
+
+
+def test_a_second_publisher_that_comes_between_two_looks_is_seen_at_its_first_message() -> None:
+    topic = Topic("a")
+    topic.hear(1, 2)
+    topic.publishers = {"a", "b"}
+    assert topic.hear(77) is None
+
+
+def test_without_numbers_nothing_is_counted() -> None:
+    topic = Topic("a")
+    assert topic.hear(None, None) is None
+    assert topic.counter.not_counted == NO_NUMBERS

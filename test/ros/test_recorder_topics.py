@@ -13,6 +13,7 @@ from dvrk_kinematics.ros.contract import CONTRACT, Kind, type_name
 from dvrk_kinematics.ros.recorder_topics import (
     choose_topics,
     find_topics_file,
+    find_unheard,
     qos_overrides,
     standard_topics,
 )
@@ -31,7 +32,14 @@ def test_the_standard_list_agrees_with_the_contract_of_the_arms() -> None:
             shared += 1
             assert recorded.type_name == type_name(topic.message), recorded
             assert bool(recorded.latched) == (topic.qos.durability.name == "TRANSIENT_LOCAL")
-    assert shared == 12
+    assert shared == 14
+
+
+def test_the_standard_list_has_what_the_official_player_of_bags_reads() -> None:
+    """dvrk_bag_replay takes setpoints of joints, of the tip in either frame, and of the jaw."""
+    names = {topic.name for topic in STANDARD}
+    read = ("setpoint_js", "setpoint_cp", "local/setpoint_cp", "jaw/setpoint_js")
+    assert {f"/PSM1/{name}" for name in read} <= names
 
 
 def test_latched_topics_come_first_and_names_begin_in_the_namespace() -> None:
@@ -51,6 +59,13 @@ def test_a_standard_topic_by_name_keeps_its_type_and_no_other_comes() -> None:
 def test_nothing_to_record_is_refused() -> None:
     with pytest.raises(InvalidInput, match="topics: none given"):
         choose_topics(["PSM1"], [])
+
+
+def test_an_arm_is_heard_by_what_it_alone_sends() -> None:
+    recorded = {"/lab/PSM1/measured_js", "/lab/PSM2/robot_description", "/ECM/operating_state"}
+    arms = ["PSM1", "PSM2", "ECM", "PSM2"]
+    assert find_unheard(arms, ["standard"], "/lab", recorded) == ["PSM2", "ECM"]
+    assert find_unheard(arms, ["/rosout"], "/lab", recorded) == []
 
 
 def test_a_wrong_file_is_told_with_the_place(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from crtk_msgs.msg import OperatingState
-from dvrk_kinematics_interfaces.action import Countdown
+from dvrk_kinematics_interfaces.action import TraceBlockO
 from dvrk_kinematics_interfaces.srv import SolveFk
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -64,16 +64,16 @@ def test_service_answers_a_batch(client: Any) -> None:
 
 def test_action_gives_feedback_and_result(client: Any) -> None:
     node, _ = client
-    ticks: list[int] = []
+    ticks: list[float] = []
     goal = send_goal(
-        ActionClient(node, Countdown, "countdown"),
-        Countdown.Goal(ticks=5),
+        ActionClient(node, TraceBlockO, "countdown"),
+        TraceBlockO.Goal(repeat=5),
         TIMEOUT_S,
-        on_feedback=lambda feedback: ticks.append(feedback.ticks_done),
+        on_feedback=lambda feedback: ticks.append(feedback.progress),
     )
     answer = goal.result(TIMEOUT_S)
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
-    assert answer.result.ticks_done == 5
+    assert answer.result.slow_downs == 5
     assert ticks == sorted(ticks) and set(ticks) <= {1, 2, 3, 4, 5}
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [
     path
     for path in sorted((ROOT / "examples").glob("*.py"))
-    if "import rclpy" not in path.read_text(encoding="utf-8")
+    if "rclpy" not in path.read_text(encoding="utf-8")
 ]
 READS_A_BAG = ROOT / "examples" / "06_read_a_bag.py"
 

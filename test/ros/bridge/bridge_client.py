@@ -13,11 +13,16 @@ from command_log import CommandLog
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from diagnostics_log import DiagnosticsLog
 from joint_goals import SUCCEEDED, TIMEOUT_S, make_goal
+from listening import listener_of
 from rcl_interfaces.msg import Parameter
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RclpyParameter
 from rclpy.parameter import Parameter as TypedParameter
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
@@ -28,9 +33,6 @@ from dvrk_kinematics.models.files import model_name
 from dvrk_kinematics.ros.bringup import Process
 from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.stamps import stamp_to_ns
-
-PATIENT = {"max_age": 1.0, "max_gap": 1.0}
-"""A busy machine must not look like an arm that fell silent, nor stop a motion."""
 
 
 def bridge_of(namespace: str, **parameters: Any) -> Process:
@@ -78,8 +80,10 @@ class BridgeClient:
         self.commands = CommandLog(node, self.arm.start, self.model, self._tell)
         topic = f"{self._start}diagnostics"
         self._diagnostics = DiagnosticsLog(node, topic, arm, self._tell)
-        # So many, because the node's thread may have no time for a while.
-        node.create_subscription(JointState, f"{self.arm.start}joint_states", self._count, 1000)
+        # So many, because the listener may have no time for a while.
+        queue = QoSProfile(depth=1000)
+        topic = f"{self.arm.start}joint_states"
+        listener_of(node).subscribe(JointState, topic, queue, self._count)
         self._follow = ActionClient(
             node, FollowJointTrajectory, self._bridge("follow_joint_trajectory")
         )
@@ -141,6 +145,19 @@ class BridgeClient:
             self._clients[name] = self._node.create_client(kind, name)
         return call(self._clients[name], request, TIMEOUT_S)
 
+    def get_parameters(self, *names: str) -> list[Any]:
+        """Values of parameters of the bridge."""
+        request = GetParameters.Request(names=list(names))
+        answer = self._call(GetParameters, f"{self._start}arm_bridge/get_parameters", request)
+        return [parameter_value_to_python(value) for value in answer.values]
+
+    def set_parameter(self, name: str, value: Any) -> str:
+        """Change a parameter of the bridge; gives why it was refused, "" if it was not."""
+        parameter = RclpyParameter(name, value=value).to_parameter_msg()
+        request = SetParameters.Request(parameters=[parameter])
+        answer = self._call(SetParameters, f"{self._start}arm_bridge/set_parameters", request)
+        return "" if answer.results[0].successful else str(answer.results[0].reason)
+
     # Goals
 
     def follow(self, goal: Any) -> Goal:
@@ -177,10 +194,6 @@ class BridgeClient:
     def reach(self, q: Sequence[float] | np.ndarray, seconds: float = 0.3) -> None:
         """Go somewhere, and check that the arm is there and every command was as it must be."""
         result = self.go(q, seconds).result(TIMEOUT_S)
-        if "was silent, and who publishes it now" in result.result.error_string:
-            # The machine had no time for a second, which looks as if the arm had died.
-            self.get_ready()
-            result = self.go(q, seconds).result(TIMEOUT_S)
         assert result.status == SUCCEEDED, result.result
         self.wait_at("measured_js", q, 1e-6)
         self.commands.check()
@@ -248,5 +261,6 @@ class BridgeClient:
         with self._changed:
             self._changed.notify_all()
 
-    def _count(self, message: Any) -> None:
+    def _count(self, data: bytes, _: Any) -> None:
+        message = deserialize_message(data, JointState)
         self.joint_states.append(stamp_to_ns(message.header.stamp))

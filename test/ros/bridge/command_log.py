@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from crtk_msgs.msg import StringStamped
-from rclpy.impl.implementation_singleton import rclpy_implementation
+from listening import listener_of
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
@@ -20,7 +21,6 @@ from std_msgs.msg import Empty
 from dvrk_kinematics import Arm
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.ros.polled import PolledSubscription
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 PERIOD_S = 0.005
@@ -33,7 +33,6 @@ PID_PART = 0.5
 _LATEST_S = 1.0
 """A tick is not later than this (s) in a motion; a clock that jumps is."""
 
-_LOOK_S = 0.003
 _REST_S = 20.0 * PERIOD_S
 _SETTLE_S = 40.0
 
@@ -56,7 +55,7 @@ class Command(NamedTuple):
 class CommandLog:
     """Hears all command topics of one arm that a bridge publishes.
 
-    A thread of its own takes the messages, so that none waits behind what else the node hears.
+    They are taken without an executor, so that none waits behind what else the node hears.
     Messages of JointState topics that carry no names are another client's: the bridge names its
     joints.
 
@@ -79,11 +78,9 @@ class CommandLog:
         self._lock = threading.Lock()
         self._heard: dict[str, list[Command]] = {name: [] for name in _TYPES}
         self._checked = 0
-        sources = {
-            name: PolledSubscription(node, kind, start + name, QoSProfile(depth=1000))
-            for name, kind in _TYPES.items()
-        }
-        threading.Thread(target=self._listen, args=(sources,), daemon=True).start()
+        for name, kind in _TYPES.items():
+            queue = QoSProfile(depth=1000)
+            listener_of(node).subscribe(kind, start + name, queue, partial(self._keep, name))
 
     @property
     def is_connected(self) -> bool:
@@ -204,12 +201,15 @@ class CommandLog:
         assert (q >= limits.position.lower - 1e-9).all(), q.min(axis=0)
         assert (q <= limits.position.upper + 1e-9).all(), q.max(axis=0)
         # A message that was lost on the way to us makes the step to the next one longer, and so
-        # does a tick that was late. Stamps may stand still or jump with a simulated clock.
+        # does a tick that was late. A setpoint is that of a moment after the one before it was
+        # sent, however long the loop was kept from sending it. Stamps may stand still or jump
+        # with a simulated clock.
         stamps = np.array([stamp_to_ns(m.header.stamp) for _, m in heard]) * 1e-9
         elapsed = np.diff(stamps)
-        elapsed = np.where(np.abs(elapsed) < _LATEST_S, np.maximum(elapsed, 0.0), 0.0)[:, None]
+        elapsed = np.where(np.abs(elapsed) < _LATEST_S, np.maximum(elapsed, 0.0), 0.0)
+        elapsed[1:] += elapsed[:-1].copy()
         step = np.abs(np.diff(q, axis=0)) / _gaps([c for c, _ in heard])[:, None]
-        allowed_s = np.maximum(2.0 * PERIOD_S, elapsed)
+        allowed_s = np.maximum(2.0 * PERIOD_S, elapsed)[:, None]
         assert (step <= allowed_s * limits.velocity + SLACK).all(), step.max(axis=0)
         assert (step <= PID_PART * joint_pid_tolerance(self._arm.model)).all(), step.max(axis=0)
 
@@ -217,17 +217,6 @@ class CommandLog:
         with self._lock:
             heard = self._heard[name][since:]
         return [(c, deserialize_message(c.data, _TYPES[name])) for c in heard]
-
-    def _listen(self, sources: dict[str, PolledSubscription[Any]]) -> None:
-        """Take what arrives until the node is gone."""
-        try:
-            while True:
-                for name, source in sources.items():
-                    while (taken := source.take_with_info()) is not None:
-                        self._keep(name, *taken)
-                time.sleep(_LOOK_S)
-        except rclpy_implementation.InvalidHandle:
-            return
 
     def _keep(self, name: str, data: bytes, info: Any) -> None:
         number = info["publication_sequence_number"]

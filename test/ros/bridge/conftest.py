@@ -15,7 +15,7 @@ from rclpy.node import Node
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "simulator")]
 
-from bridge_client import PATIENT, BridgeClient, bridge_of  # noqa: E402
+from bridge_client import BridgeClient, bridge_of  # noqa: E402
 from running_process import RunningProcess  # noqa: E402
 
 from dvrk_kinematics.ros.bringup import Process, simulated_arms  # noqa: E402
@@ -43,8 +43,7 @@ def make_rig(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
         simulator: Mapping[str, Any] | None = None,
         **bridge: Any,
     ) -> Rig:
-        # Where impatience is the subject, a test says so itself.
-        parameters = {"arm": arm, **PATIENT, **bridge}
+        parameters = {"arm": arm, **bridge}
         return Rig(
             run(simulated_arms([arm], namespace, faults=True, **(simulator or {}))),
             run(bridge_of(namespace, **parameters)),

@@ -42,4 +42,4 @@ if __name__ == "__main__":
     bridge_drive.prepare_goal = prepare_or_fail
     JawPlayer.accept = accept_or_fail  # type: ignore[method-assign]
     CrtkPort.poll = poll_or_fail  # type: ignore[method-assign]
-    sys.exit(main(["--ros-args", "-r", f"__ns:=/{sys.argv[2]}", "-p", "max_gap:=1.0"]))
+    sys.exit(main(["--ros-args", "-r", f"__ns:=/{sys.argv[2]}"]))

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from listening import listener_of
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -61,7 +63,7 @@ class FramesObserver:
             ("tf", self._moving, qos.with_depth(qos.TF, 1000)),
             ("tf_static", self._static, qos.TF_STATIC),
         ):
-            node.create_subscription(TFMessage, start + name, _keeper(kept), profile, raw=True)
+            listener_of(node).subscribe(TFMessage, start + name, profile, _keeper(kept))
 
     def moving(self, stamp_ns: int = 0) -> list[list[Frame]]:
         """Messages of tf; with a stamp, only those that have it."""
@@ -146,7 +148,7 @@ class Observer:
             (f"{start}joint_states", self.joint_states),
             (f"{arm}/measured_js", self.measured),
         ):
-            node.create_subscription(JointState, topic, self._by_stamp(kept), _STATE)
+            listener_of(node).subscribe(JointState, topic, _STATE, self._by_stamp(kept))
         node.create_subscription(
             String,
             f"{start}robot_description",
@@ -176,8 +178,9 @@ class Observer:
         """The text of robot_description."""
         return str(until(lambda: self.descriptions and self.descriptions[-1], "description"))
 
-    def _by_stamp(self, kept: dict[int, Any]) -> Callable[[Any], None]:
-        def keep(message: Any) -> None:
+    def _by_stamp(self, kept: dict[int, Any]) -> Callable[[bytes, Any], None]:
+        def keep(data: bytes, _: Any) -> None:
+            message = deserialize_message(data, JointState)
             stamp_ns = stamp_to_ns(message.header.stamp)
             kept[stamp_ns] = message
             self.invalid += kept is self.measured and stamp_ns == 0
@@ -185,8 +188,8 @@ class Observer:
         return keep
 
 
-def _keeper(kept: deque[bytes]) -> Callable[[bytes], None]:
-    return lambda data: kept.append(data)
+def _keeper(kept: deque[bytes]) -> Callable[[bytes, Any], None]:
+    return lambda data, _: kept.append(data)
 
 
 def find_pose(buffer: FrameBuffer, target: str, source: str) -> Array:
@@ -195,9 +198,13 @@ def find_pose(buffer: FrameBuffer, target: str, source: str) -> Array:
 
 
 def bridge_process(name: str, arm: str = "PSM1", **parameters: Any) -> Process:
-    """A bridge that publishes below a name of its own, so that several can show one arm."""
-    topics = ("joint_states", "robot_description")
+    """A bridge that publishes below a name of its own, so that several can show one arm.
+
+    Only one bridge may command an arm: these would send their setpoints elsewhere.
+    """
+    topics = ("joint_states", "robot_description", "servo_jp")
     remappings = {f"{arm}/{topic}": f"{name}/{topic}" for topic in topics}
+    remappings[f"bridge/{arm}/not_homed"] = f"{name}/not_homed"
     remappings |= {f"/{topic}": f"{name}/{topic}" for topic in ("tf", "tf_static")}
     return Process(
         "arm_bridge", name=name, parameters={"arm": arm, **parameters}, remappings=remappings

@@ -132,9 +132,10 @@ def test_a_disable_in_motion_silences_the_bridge(client: BridgeClient) -> None:
 def test_an_arm_that_is_enabled_but_not_homed_is_not_moved(client: BridgeClient) -> None:
     client.do("disable")
     answer = client.trigger("enable")
-    assert answer.success and answer.message == "ENABLED, not homed"
+    assert answer.success and answer.message == "ENABLED, not homed: call home next"
     result = client.go(HOME, 1.0).result(TIMEOUT_S)
-    check_ended(result, Reason.NOT_HOMED, ResultCode.INVALID_GOAL)
+    text = check_ended(result, Reason.NOT_HOMED, ResultCode.INVALID_GOAL)
+    assert text == "not homed: call home first"
     client.do("home")
     client.commands.forgive()
     client.reach(HOME)

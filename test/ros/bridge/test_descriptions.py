@@ -80,7 +80,7 @@ class Lab:
             "description_root": "mine_base",
         }
         ways: dict[str, tuple[str, dict[str, Any]]] = {
-            "bare": ("PSM1", {"prefix": ""}),
+            "bare": ("PSM1", {"prefix": "none"}),
             "renamed": ("PSM1", {"prefix": "left_", "tf_rate": 10.0}),
             "mine": ("PSM1", mine),
             "mine_based": ("PSM1", {**mine, "join": "base"}),

@@ -70,7 +70,9 @@ def test_motion_says_how_near_the_limits_are(client: BridgeClient) -> None:
     assert float(values["tracking_error"]) < 1e-6 and float(values["limit_margin"]) > 0.05
     assert values["tracking_error_joint"] in client.joints
     client.go([0.0, 0.0, 0.12, 0.0, 0.0, 1.39], 1.0).result(40.0)
-    status = client.wait_diagnosed("motion", "near a joint limit")
+    status = client.wait_diagnosed(
+        "motion", "wrist_yaw is near a limit", limit_margin_joint="wrist_yaw"
+    )
     assert status.level == DiagnosticStatus.WARN
 
 
@@ -78,6 +80,7 @@ def test_the_last_refusal_is_told(client: BridgeClient) -> None:
     client.go([9.0, 0.0, 0.12, 0.0, 0.0, 0.0], 1.0).result(40.0)
     values = _values(client.wait_diagnosed("last stop", refusal="GOAL_POSITION_LIMIT"))
     assert values["refused"].startswith(Reason.GOAL_POSITION_LIMIT.value)
+    assert 0.0 <= float(values["refusal_age_s"]) < 60.0
 
 
 def test_nobody_else_publishes_until_somebody_does(client: BridgeClient, node: Node) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bridge_client import PATIENT, BridgeClient, bridge_of
+from bridge_client import BridgeClient, bridge_of
 from joint_goals import HOME, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.models.urdf_description import describe
 from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
 
 TIMEOUT_S = 40.0
@@ -39,7 +40,7 @@ def test_with_hardware_it_is_commanded_once_it_is_enabled_and_not_before(
     run: Any, node: Node
 ) -> None:
     run(simulated_arms(["PSM1"], "real"))
-    run(bridge_of("real", hardware="dvrk", **PATIENT))
+    run(bridge_of("real", hardware="dvrk"))
     client = BridgeClient(node, "PSM1", "real")
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
     client.wait_diagnosed("connection", "DISABLED", hardware="dvrk", state="DISABLED")
@@ -59,7 +60,7 @@ def test_an_arm_whose_is_busy_sticks_is_not_waited_for_for_ever(
     run: Any, node: Node, start: Any
 ) -> None:
     start("bridge/stand_in_dvrk.py", "stuck", "PSM1", "dvrk_system", "sticks")
-    run(bridge_of("stuck", hardware="dvrk", state_timeout=2.0, home_timeout=1.5, **PATIENT))
+    run(bridge_of("stuck", hardware="dvrk", state_timeout=2.0, home_timeout=1.5))
     client = BridgeClient(node, "PSM1", "stuck")
     client.wait_diagnosed("connection", "ENABLED", is_homed="False")
     client.do("enable")
@@ -161,6 +162,16 @@ def test_a_description_of_another_arm_is_refused_with_the_joints_that_differ(
     process = Process("arm_bridge", parameters={"description": str(other)})
     done = subprocess.run(command_line(process), capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.returncode == 1 and "moves elbow, which PSM1 does not report" in done.stderr
+
+
+def test_the_description_of_an_arm_with_fewer_joints_is_refused(tmp_path: Path) -> None:
+    """The joints of an ECM have the names of a PSM's first four."""
+    file = tmp_path / "ecm.urdf"
+    file.write_text(describe("ECM"))
+    process = Process("arm_bridge", parameters={"description": str(file)})
+    done = subprocess.run(command_line(process), capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 1
+    assert "does not move wrist_pitch, wrist_yaw, which PSM1 has" in done.stderr
 
 
 def test_a_bridge_that_ends_leaves_no_middleware_running() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,29 @@ def test_a_factor_outside_of_0_to_1_changes_nothing(
     slider.set(factor)
     client.reach(at(yaw=0.1))
     client.wait_diagnosed("motion", speed_scaling_input="1")
+
+
+def test_some_parameters_are_changed_at_rest_and_refused_while_it_moves(
+    client: BridgeClient, slider: Slider
+) -> None:
+    slider.set(1.0)
+    slider.wait(client, 1.0)
+    client.reach(at(yaw=0.2))
+    before = client.commands.mark()
+    goal = client.go(HOME, 2.0)
+    client.wait_moving(0.2, before=before)
+    why = "velocity_scale: can be changed at rest only; something moves"
+    assert client.set_parameter("velocity_scale", 0.1) == why
+    assert goal.result(TIMEOUT_S).status == SUCCEEDED
+    assert client.get_parameters("velocity_scale") == [1.0]
+    # A whole number stands for a float, as at the start.
+    assert client.set_parameter("home_timeout", 30) == ""
+    assert client.set_parameter("velocity_scale", 0.0) != ""
+    assert client.set_parameter("velocity_scale", 0.05) == ""
+    begin = time.monotonic()
+    client.reach(at(yaw=0.2))
+    # A twentieth of what the joint can do: the 0.3 s that were asked for become seconds.
+    assert time.monotonic() - begin > 1.5
+    assert client.set_parameter("velocity_scale", 1.0) == ""
+    client.reach(HOME)
+    assert "read-only" in client.set_parameter("max_age", 0.5)

@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 from arm_client import ArmClient
-from observer import Observer, bridge_process, until
+from observer import Observer, bridge_process, find_pose, until
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from urdf_parser_py.urdf import URDF
+from visualization_msgs.msg import Marker
 
+from dvrk_kinematics import load_arm
+from dvrk_kinematics.errors import FrameError
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bridge_port import JointStream
 from dvrk_kinematics.ros.bringup import Process, simulated_arms
 from dvrk_kinematics.ros.conversions import make_joint_state
+from dvrk_kinematics.ros.not_homed_view import neutral_posture
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 JAW = 0.6
 SHOWS: dict[str, dict[str, Any]] = {
-    "actuated": {"actuated_only": True},
+    "actuated": {"actuated_only": True, "description_waits": True},
     "prefixed": {"joint_prefix": "left_", "publish_tf": False},
 }
 
@@ -34,6 +38,10 @@ class Lab:
         run(Process("arm_bridge"))
         for name, parameters in SHOWS.items():
             run(bridge_process(name, **parameters))
+        self.marker: list[Any] = []
+        node.create_subscription(
+            Marker, "bridge/PSM1/not_homed", self.marker.append, qos.DESCRIPTION
+        )
         self.arm = ArmClient(node, "PSM1", durable=True)
         self.arm.hear("operating_state", "status", "warning", "error", "goal_reached")
         self.plain = Observer(node)
@@ -72,11 +80,42 @@ def positions(robot: URDF, actuated: Mapping[str, float]) -> dict[str, float]:
     return {name: find(name) for name, joint in joints.items() if joint.type != "fixed"}
 
 
-def test_nothing_is_shown_while_the_arm_calls_its_state_invalid(lab: Lab) -> None:
+def test_no_joint_is_told_while_the_arm_calls_its_state_invalid(lab: Lab) -> None:
     until(lambda: lab.plain.invalid > 100, "states with stamp 0")
     for observer in (lab.plain, *lab.shows.values()):
         assert not observer.joint_states
-    assert not [name for name in lab.plain.frames.children() if name.startswith("PSM1_")]
+    assert lab.shows["prefixed"].description()
+    assert not lab.shows["actuated"].descriptions, "it waits for the first valid state"
+
+
+def test_an_arm_that_is_not_homed_stands_neutral_with_a_text_and_stamps_that_say_so(
+    lab: Lab,
+) -> None:
+    """Without any transform RViz shows a heap of links and an error."""
+    until(lambda: lab.marker and lab.marker[-1].text == "PSM1: not homed", "the text")
+    assert lab.marker[-1].action == Marker.ADD and lab.marker[-1].header.frame_id == "PSM1_base"
+    found = until(
+        lambda: [m for m in lab.plain.frames.moving() if m[0].child.startswith("PSM1_")],
+        "the neutral posture",
+    )
+    assert {frame.stamp_ns for message in found for frame in message} == {0}
+    arm = load_arm("PSM")
+    q = neutral_posture([*arm.model.joints, arm.jaw])
+    np.testing.assert_array_equal(q[[0, 1, 3, 4, 5, 6]], 0.0)
+    assert arm.limits.contains(q[:6])
+    # Whoever asks our nodes for such a frame is told that it is not there.
+    buffer = lab.plain.frames.buffer()
+    with pytest.raises(FrameError):
+        find_pose(buffer, "PSM1_base", "PSM1_tip")
+    for frame in found[-1]:
+        buffer.add(frame.parent, frame.child, frame.T, 1, 0, is_static=False)
+    for link, T in arm.frames(q[:6], q[6]).items():
+        found_T = find_pose(buffer, "PSM1_base", f"PSM1_{link}")
+        np.testing.assert_allclose(found_T, T, atol=1e-9, err_msg=link)
+
+
+def test_the_text_goes_when_the_arm_shows_itself(homed: Lab) -> None:
+    until(lambda: homed.marker[-1].action == Marker.DELETE, "the end of the text")
 
 
 def test_every_movable_joint_of_the_urdf_is_there_under_its_own_name(homed: Lab) -> None:
@@ -129,6 +168,7 @@ def test_stamps_are_those_of_measured_js_and_none_comes_twice(homed: Lab) -> Non
 
 def test_actuated_only_leaves_out_what_follows(homed: Lab) -> None:
     state, measured = homed.shows["actuated"].pairs(1)[0]
+    assert homed.shows["actuated"].description()
     assert sorted(state.name) == sorted([*measured.name, "jaw"])
     shown = dict(zip(state.name, state.position, strict=True))
     assert {name: shown[name] for name in measured.name} == dict(

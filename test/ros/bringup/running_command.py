@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 _WAIT_S = 90.0
@@ -19,16 +20,19 @@ class RunningCommand:
     """The command, from its start on.
 
     Args:
-        module: The module that it runs.
-        arguments: Its arguments.
+        command: What to run.
+        environ: Its environment; that of this process if None.
     """
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            command,
+            env=environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # As in a terminal of its own, whose Ctrl-C goes to all that was started there.
+            start_new_session=True,
         )
         self._lines: list[str] = []
         self._changed = threading.Condition()
@@ -68,6 +72,10 @@ class RunningCommand:
         self.process.send_signal(number)
         return self.end()
 
+    def signal_all(self, number: int) -> None:
+        """Send a signal to the command and to what it has started, as a terminal does."""
+        os.killpg(self.process.pid, number)
+
     def end(self) -> int:
         """Wait for the end; gives the exit code."""
         code = self.process.wait(timeout=_END_S)
@@ -83,15 +91,22 @@ class RunningCommand:
 
 
 @contextmanager
-def running(module: str, *arguments: str) -> Iterator[RunningCommand]:
+def running_command(
+    command: Sequence[str], environ: Mapping[str, str] | None = None
+) -> Iterator[RunningCommand]:
     """Run a command, which is gone after the with-block."""
-    command = RunningCommand(module, *arguments)
+    started = RunningCommand(command, environ)
     try:
-        yield command
+        yield started
     finally:
-        if command.process.poll() is None:
-            command.process.kill()
-            command.process.wait()
+        if started.process.poll() is None:
+            started.process.kill()
+            started.process.wait()
+
+
+def running(module: str, *arguments: str) -> AbstractContextManager[RunningCommand]:
+    """Run a module of the project as a command, which is gone after the with-block."""
+    return running_command([sys.executable, "-m", module, *arguments])
 
 
 def await_gone(pids: Iterable[int]) -> None:

@@ -17,6 +17,7 @@ from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.ros import block_o_client
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.patience import Patience
 from dvrk_kinematics.ros.spinning import SpinningNode
 
 pytestmark = pytest.mark.ros
@@ -80,7 +81,7 @@ def connect(context) -> Iterator[Connect]:
         def make(check: Callable[[], None] = lambda: None) -> BlockOClient:
             node = Node("client", context=context)
             stack.callback(node.destroy_node)
-            client = BlockOClient(node, ARM, check)
+            client = BlockOClient(node, ARM, Patience(check=check))
             stack.callback(client.close)
             stack.enter_context(SpinningNode(node))
             return client

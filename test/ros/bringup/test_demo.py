@@ -11,6 +11,8 @@ import sys
 import pytest
 from running_command import await_gone, running
 
+from dvrk_kinematics.motion.following_words import EXACT
+
 pytestmark = pytest.mark.ros
 
 DEMO = "dvrk_kinematics.ros.demo"
@@ -35,8 +37,29 @@ def test_the_demo_traces_records_and_reports(tmp_path) -> None:
     _check_figures(result.stdout)
     assert "\x1b" not in result.stdout, "no colours where there is no terminal"
     page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
-    assert "<html" in page and "PSM1" in page
+    assert "<h1>PSM1 traced the Block-O, at scale" in page and "a simulated arm, recorded" in page
+    _check_same_figures(result.stdout, page)
     assert (tmp_path / "demo" / "bag" / "metadata.yaml").is_file()
+
+
+def _check_same_figures(text: str, page: str) -> None:
+    """The result of the action and the report of the bag say the same of one motion."""
+
+    def find(name: str) -> tuple[str, str]:
+        told = re.search(rf"^  {name} +(.*?)(: {EXACT})?$", text, re.M)
+        shown = re.search(rf'<td data-head="{name}">(.*?)</td>', page)
+        assert told is not None and shown is not None, f"{name}\n{text}"
+        return told[1], shown[1].replace("µ", "u")
+
+    for name in ("contour error, max / RMS", "lag, mean / max"):
+        told, shown = find(name)
+        assert shown == told, name
+    # The result comes with the end of the motion, and a last state of its rest may come after it.
+    told, shown = find("states compared with the plan")
+    assert 0 <= int(shown) - int(told) <= 5
+    # The recorded flight plan is that of the goal, too.
+    (off,) = re.findall(r"planned path off the exact figure +(.*)", text)
+    assert f'<td data-head="plan off the exact path">{off.replace("u", "µ")}</td>' in page
 
 
 def _check_figures(text: str) -> None:
@@ -47,8 +70,13 @@ def _check_figures(text: str) -> None:
         assert match is not None, f"{pattern}\n{text}"
         return [float(number) for number in match.groups()]
 
-    position, rotation = find(r"contour\) +max ([\d.]+) nm, ([\d.]+) nrad; RMS")
-    assert 0.0 < position < 2000.0 and 0.0 < rotation < 2000.0
+    position, rotation = find(r"off the exact figure +([\d.e-]+) um, ([\d.e-]+) urad")
+    assert 0.0 < position < 2.0 and 0.0 < rotation < 2.0
+    # What a simulated arm is off is rounding, if states come to the server in time.
+    (contour,) = re.findall(r"contour error, max / RMS +(.*)", text)
+    if contour != f"under 0.001 um, under 0.001 urad: {EXACT}":
+        off = [float(number) for number in re.findall(r"([\d.e-]+)(?: /| u)", contour)]
+        assert off and max(off) < 2.0, contour
     measured, aimed, part, ticks = find(
         r"while tracing +([\d.]+) Hz of (\d+) Hz, ([\d.]+) % of (\d+) ticks"
     )
@@ -75,14 +103,14 @@ def test_a_figure_that_does_not_fit_fails_with_a_sentence(tmp_path) -> None:
         check=False,
     )
     assert result.returncode == 1
-    assert "fits nowhere at scale 5" in result.stdout
+    assert "fits nowhere at scale 5, at most" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("label", "executable", "moment"),
     [
-        ("bridge_PSM1", "ros.arm_bridge", "started"),
-        ("trajectory_server", "ros.trajectory_server", "tracing"),
+        ("bridge_PSM1", "executables arm_bridge", "started"),
+        ("trajectory_server", "executables trajectory_server", "tracing"),
     ],
 )
 def test_a_process_that_dies_is_named_and_ends_the_demo(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 from pathlib import Path
 
 import pytest
+from ros2_tools import HAS_LAUNCH
 
+from dvrk_kinematics.ros.executables import EXECUTABLES
 from dvrk_kinematics.ros.launching import LAUNCHES
 
 FOLDER = Path(__file__).parents[3] / "launch"
@@ -27,18 +30,22 @@ def test_a_file_asks_for_its_own_launch_and_holds_no_logic(file: Path) -> None:
     assert not any(isinstance(node, ast.If | ast.For | ast.While) for node in ast.walk(tree))
 
 
+@pytest.mark.skipif(not HAS_LAUNCH, reason="no launch_ros; DVRK_ROS_TOOLS can name a prefix")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_launch_ros_takes_the_description(file: Path) -> None:
-    pytest.importorskip("launch_ros")
-    launch = pytest.importorskip("launch")
+    import launch
+
     description = runpy.run_path(str(file))["generate_launch_description"]()
     declared = [
-        (entity.name, entity.description, entity.choices)
+        (entity.name, entity.description)
         for entity in description.entities
         if isinstance(entity, launch.actions.DeclareLaunchArgument)
     ]
     expected = LAUNCHES[file.name.removesuffix(".launch.py")].declared
-    assert declared == [
-        (argument.name, argument.description, list(argument.choices) or None)
-        for argument in expected
-    ]
+    assert declared == [(argument.name, argument.help) for argument in expected]
+
+
+def test_every_executable_is_installed_by_its_name() -> None:
+    text = (FOLDER.parent / "setup.py").read_text(encoding="utf-8")
+    listed = re.findall(r'^ +"(\w+) = dvrk_kinematics\.ros\.executables:(\w+)",$', text, re.M)
+    assert listed == [(name, name) for name in EXECUTABLES]

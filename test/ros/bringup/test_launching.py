@@ -68,11 +68,17 @@ def test_arm_and_cart_take_every_argument() -> None:
     every = [argument.name for argument in ARGUMENTS]
     assert [argument.name for argument in LAUNCHES["arm"].declared] == every
     assert [argument.name for argument in LAUNCHES["patient_cart"].declared] == every[1:]
-    assert [argument.name for argument in LAUNCHES["block_o"].declared] == [*every, "scale"]
+    assert [argument.name for argument in LAUNCHES["block_o"].declared] == [
+        *every,
+        "scale",
+        "orientation",
+    ]
 
 
 def test_the_block_o_is_enabled_by_itself_only_on_a_simulated_arm() -> None:
     assert "--bring-up" in _make("block_o")[-1].arguments
+    assert _make("block_o", orientation="fixed")[-1].arguments[4:6] == ("--orientation", "fixed")
+    assert "--bring-up" not in _make("block_o", bring_up="false")[-1].arguments
     real = _make("block_o", hardware="dvrk")
     assert [process.label for process in real] == [*EXPECTED["block_o"][1:]]
     assert "--bring-up" not in real[-1].arguments

@@ -44,6 +44,8 @@ def test_an_arm_is_shown_by_its_own_names(arm) -> None:
 def test_prefix_and_namespace_are_followed() -> None:
     manager = _read_view(["arm:=PSM2", "prefix:=left/{arm}/", "namespace:=lab"])
     assert _topics(manager) == ["/lab/PSM2/robot_description"]
+    markers = [d["Topic"]["Value"] for d in manager["Displays"] if "Topic" in d]
+    assert markers == ["/lab/bridge/PSM2/not_homed"]
     assert _axes(manager) == ["PSM2_base", "left/PSM2/tip"]
 
 

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dvrk_kinematics.errors import MissingExtra
 from dvrk_kinematics.ros.bringup import Process
+from dvrk_kinematics.ros.stop_request import StopRequest
 from dvrk_kinematics.ros.supervisor import Supervisor
 
 POLITE = """\
@@ -106,9 +108,20 @@ def test_a_process_that_dies_is_named_with_its_code(script, heard) -> None:
     dying = script("dying", "#!{python}\nimport sys\nsys.exit(7)\n")
     with Supervisor([_polite(script, "arm_bridge"), dying], heard) as running:
         pids = running.pids
-        assert running.wait(threading.Event()) == 1
+        assert running.wait(StopRequest()) == 1
     assert any("dying ended with exit code 7" in line for line in heard.lines)
     assert not any(_is_alive(pid) for pid in pids.values())
+
+
+def test_what_only_looks_on_may_end_and_a_node_is_started_again(script, heard) -> None:
+    """Closing the window of RViz ended the arms."""
+    shown = replace(script("shown", "#!{python}\n"), is_optional=True)
+    dying = replace(script("dying", "#!{python}\nimport sys\nsys.exit(7)\n"), respawn=True)
+    with Supervisor([_polite(script, "arm_bridge"), shown, dying], heard) as running:
+        assert running.wait(StopRequest()) == 1
+    assert sum("; the others go on" in line for line in heard.lines) == 1
+    assert sum("dying ended with exit code 7; starting it again" in t for t in heard.lines) == 5
+    assert any("dying ended with exit code 7; stopping the others" in t for t in heard.lines)
 
 
 def test_a_process_that_does_not_end_is_killed_within_five_seconds(script, heard) -> None:
@@ -148,6 +161,7 @@ def test_processes_end_when_whoever_started_them_is_killed(tmp_path, script) -> 
     code = f"""
 import sys, time
 from dvrk_kinematics.ros.bringup import Process
+from dvrk_kinematics.ros.stop_request import StopRequest
 from dvrk_kinematics.ros.supervisor import Supervisor
 process = Process({process.executable!r}, name="orphan", package="test")
 with Supervisor([process], lambda line: print(line, flush=True)) as running:

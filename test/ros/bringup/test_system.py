@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.errors import InvalidInput, MissingExtra, UnknownName
 from dvrk_kinematics.models.loader import arm_names, instrument_names, load_model
 from dvrk_kinematics.ros.arm_roster import ARMS, CART
 from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.installed import leave_out_missing
 from dvrk_kinematics.ros.launching import LAUNCHES
 from dvrk_kinematics.ros.recorder_topics import choose_topics
 from dvrk_kinematics.ros.system import System, make_processes
@@ -48,6 +49,20 @@ def test_a_simulated_arm_is_the_default_everywhere() -> None:
     assert {a.name: a.default for a in ARGUMENTS}["hardware"] == "simulated"
 
 
+def _brought_up(arguments: list[str]) -> list[str]:
+    processes = make_processes(parse(arguments))
+    return [process.label for process in processes if process.parameters.get("bring_up")]
+
+
+def test_simulated_arms_come_up_by_themselves_and_real_ones_never() -> None:
+    assert _brought_up([]) == _brought_up(["bring_up:=true"]) == ["bridge_PSM1"]
+    assert _brought_up(["--cart"]) == [f"bridge_{arm}" for arm in CART], "not the setup joints"
+    for told in (["bring_up:=false"], ["hardware:=dvrk"], ["hardware:=dvrk", "bring_up:=false"]):
+        assert _brought_up(told) == []
+    with pytest.raises(InvalidInput, match="a real arm is brought up by the person beside it"):
+        parse(["hardware:=dvrk", "bring_up:=true"])
+
+
 def test_a_cart_has_a_bridge_for_each_arm_and_one_for_the_setup_joints() -> None:
     processes = _by_label(parse(["--cart"]))
     bridges = {label for label in processes if label.startswith("bridge_")}
@@ -56,6 +71,12 @@ def test_a_cart_has_a_bridge_for_each_arm_and_one_for_the_setup_joints() -> None
     assert processes["bridge_PSM2"].parameters["rate"] == 100.0
     assert processes["bridge_PSM2"].parameters["tf_rate"] == 50.0
     assert processes["bridge_SUJ"].parameters["setup_joints"] == list(CART)
+    # RViz could not place an arm of a cart before it is homed, and would show an error.
+    assert all(
+        process.parameters["description_waits"]
+        for name, process in processes.items()
+        if name.startswith("bridge_")
+    )
     assert processes["trajectory_server"].parameters["arms"] == list(CART)
 
 
@@ -89,12 +110,60 @@ def test_options_and_launch_arguments_say_the_same() -> None:
         (["rate:=fast"], "no number"),
         (["rate:=5"], "within 10 and 1000"),
         (["params_file:=/nowhere.yaml"], "does not exist"),
-        (["servers:=maybe"], "must be one of true, false"),
+        (["servers:=maybe"], "must be one of true, false, is 'maybe'"),
+        (["arm:=PSM1,HAL"], "must be one of PSM1, .*, is 'HAL'"),
+        (["arm:=PSM1,PSM2,PSM1"], "PSM1 is named twice"),
+        (["--cart", "--arm", "PSM1"], "--cart starts PSM1, .*; leave one of the two out"),
+        (["arm=PSM1"], "write arm:=PSM1 or --arm=PSM1, not arm=PSM1"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_a_sentence(arguments, text) -> None:
     with pytest.raises(InvalidInput, match=text):
         parse(arguments)
+
+
+@pytest.mark.parametrize("word", ["true", "True", "TRUE", "1", "yes", "on"])
+def test_true_and_false_are_read_as_people_write_them(word) -> None:
+    opposite = {"true": "false", "True": "False", "TRUE": "FALSE", "1": "0", "yes": "no"}
+    assert parse([f"rviz:={word}"]).rviz
+    assert not parse([f"servers:={opposite.get(word, 'off')}"]).servers
+
+
+def test_several_arms_are_named_once_or_one_by_one() -> None:
+    assert parse(["arm:=PSM1, ECM"]) == parse(["--arm", "PSM1", "arm:=ECM"])
+    assert parse(["arm:=PSM1,ECM"]).arms == ("PSM1", "ECM")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("velocity_scale: 0.1\n", "has no ros__parameters at 'velocity_scale'"),
+        ("bridge_PSM1: {velocity_scale: 0.1}\n", "at 'bridge_PSM1/velocity_scale'"),
+        ("ros__parameters: {velocity_scale: 0.1}\n", "at 'ros__parameters/velocity_scale'"),
+        ("/**: {ros__parameters: 3}\n", "at '/\\*\\*'"),
+        ("- 3\n", "has no ros__parameters at its start"),
+        ("", "has no ros__parameters at its start"),
+        ("a: [1\n", "is not YAML: while parsing"),
+    ],
+)
+def test_parameters_that_no_node_could_read_are_refused(tmp_path, text, sentence) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match=sentence):
+        parse([f"params_file:={file}"])
+    file.write_text("/lab: {bridge_PSM1: {ros__parameters: {velocity_scale: 0.1}}}\n")
+    assert parse([f"params_file:={file}"]).params_file == str(file)
+
+
+def test_a_program_that_is_not_installed_is_done_without_or_named() -> None:
+    missing = Process("rviz2-that-is-not-there", package="rviz", is_optional=True)
+    needed, shell = Process("arm_bridge"), Process("sh", package="nowhere")
+    processes, told = leave_out_missing([needed, missing, shell])
+    assert [process.label for process in processes] == ["arm_bridge", "sh"]
+    assert Path(processes[1].executable).is_file()
+    assert told == ("rviz2-that-is-not-there is not installed; going on without it",)
+    with pytest.raises(MissingExtra, match="rviz2-that-is-not-there is not installed; nothing"):
+        leave_out_missing([missing])
 
 
 def test_every_serial_arm_of_the_models_can_be_started() -> None:

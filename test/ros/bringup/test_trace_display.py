@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from dvrk_kinematics_interfaces.action import TraceBlockO
 
+from dvrk_kinematics.ros.terminal import Terminal
 from dvrk_kinematics.ros.trace_display import TraceDisplay
 
 pytestmark = pytest.mark.ros
@@ -26,7 +27,7 @@ class Shown:
 
     def __init__(self) -> None:
         self.stream, self.plans, self.now_s = StringIO(), [], 0.0
-        self.display = TraceDisplay(self.stream, self.plans.append, lambda: self.now_s)
+        self.display = TraceDisplay(Terminal(self.stream), self.plans.append, lambda: self.now_s)
 
     def show(self, *told: Any) -> str:
         for one in told:
@@ -55,7 +56,15 @@ def test_planning_that_takes_longer_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scaling", "words"), [(1.0, "3.0 nm"), (0.0, "3.0 nm, paused"), (0.4, "at 40 % of its speed")]
+    ("scaling", "words"),
+    [(1.0, "off its path by 0.003 um"), (0.0, "0.003 um, paused"), (0.4, "at 40 % of its speed")],
 )
 def test_slow_downs_and_pauses_are_named(scaling: float, words: str) -> None:
-    assert words in Shown().show(feedback(scaling=scaling))
+    assert words in Shown().show(feedback(traced=0.5, scaling=scaling))
+
+
+def test_a_tip_without_an_error_is_on_its_path_and_one_before_the_start_is_not_told() -> None:
+    told = feedback(traced=0.5)
+    told.position_error = 1e-13
+    assert "tip on its path" in Shown().show(told)
+    assert "path" not in Shown().show(feedback(traced=0.0))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from std_srvs.srv import Trigger
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
-from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.bringup import Process, simulated_arms
 from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
 
@@ -29,6 +31,9 @@ UP = "dvrk_kinematics.ros.up"
 TIMEOUT_S = 60.0
 READY = "nothing is sent before bridge/"
 """What a bridge says when it is there; ``up`` itself says it in other words."""
+
+UP_AND_READY = "home: homed"
+"""What the bridge of a simulated arm says when it has enabled and homed it by itself."""
 
 END_S = 10.0
 """Generous for a busy machine; what is meant is 5 s, after which ``up`` kills and says so."""
@@ -51,10 +56,13 @@ def test_two_arms_are_shown_with_their_prefixes_and_recorded_in_a_namespace(
     frames = FramesObserver(node)
     shown = {arm: Observer(node, f"lab/{arm}", frames=frames) for arm in ("PSM1", "PSM2")}
     told = ("prefix:={arm}/", "namespace:=lab", "record:=true", f"output:={tmp_path / 'bag'}")
-    with running(UP, "--arm", "PSM1", "arm:=PSM2", *told) as command:
+    with running(UP, "--arm", "PSM1", "arm:=PSM2", *told, "rviz:=true") as command:
+        if shutil.which("rviz2") is None:
+            command.wait("rviz2 is not installed; going on without it")
         command.wait("started")
+        command.wait("next, in another terminal: ./dvrk arm PSM1 status --namespace lab")
         assert len(command.children()) == 6
-        command.wait(READY, 2)
+        command.wait(UP_AND_READY, 2)
         command.wait("recording")
         for arm, observer in shown.items():
             assert f'<link name="{arm}/tip"' in observer.description()
@@ -63,6 +71,8 @@ def test_two_arms_are_shown_with_their_prefixes_and_recorded_in_a_namespace(
                 f"links of {arm} on tf",
             )
             assert f"{arm}_tip" not in frames.children() | set(frames.fixed())
+        # Twice, as impatient people press it.
+        command.process.send_signal(signal.SIGINT)
         _end(command, signal.SIGINT)
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
 
@@ -78,7 +88,7 @@ def test_a_node_that_dies_takes_the_others_along(node) -> None:
                 ),
                 name,
             )
-        os.kill(command.find("ros.arm_simulator"), signal.SIGKILL)
+        os.kill(command.find("executables arm_simulator"), signal.SIGKILL)
         command.wait("arm_simulator ended with exit code -9")
         assert command.end() == 1
         await_gone(pids)
@@ -87,16 +97,15 @@ def test_a_node_that_dies_takes_the_others_along(node) -> None:
 def test_a_bridge_that_is_killed_while_it_moves_ends_all_with_its_name(node) -> None:
     """They were still there 2 s later, the server waiting for a bridge that was gone."""
     with running(UP) as command:
-        command.wait(READY)
+        command.wait(UP_AND_READY)
         pids = command.children()
         client = BlockOClient(node, "PSM1")
-        client.bring_up()
         moving = threading.Event()
 
         def hear(feedback) -> None:
             if feedback.progress > 0.01 and not moving.is_set():
                 moving.set()
-                os.kill(command.find("ros.arm_bridge"), signal.SIGKILL)
+                os.kill(command.find("executables arm_bridge"), signal.SIGKILL)
 
         assert "went away" in _trace(client, hear)
         command.wait("bridge_PSM1 ended with exit code -9; stopping the others")
@@ -143,7 +152,7 @@ def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:
 
 def test_below_nohup_the_arms_go_on_when_the_terminal_is_closed(node) -> None:
     """Nobody reads what is printed any more, and SIGHUP comes: ``up`` once ended by that."""
-    command = [sys.executable, "-m", UP, "servers:=false", "arm:=PSM3"]
+    command = [sys.executable, "-m", UP, "servers:=false", "arm:=PSM3", "bring_up:=false"]
     # Buffered, as a user's is: what could not be written must not fail at the end, either.
     environ = {**os.environ, "PYTHONUNBUFFERED": ""}
     nohup = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
@@ -162,6 +171,25 @@ def test_below_nohup_the_arms_go_on_when_the_terminal_is_closed(node) -> None:
     finally:
         process.kill()
         process.wait()
+
+
+def test_killed_during_its_start_it_leaves_nothing_behind() -> None:
+    with running(UP, "servers:=false") as command:
+        command.wait("started")
+        pids = command.children()
+        command.process.kill()
+        await_gone(pids)
+
+
+def test_a_second_system_with_the_same_arms_ends_in_a_sentence(run) -> None:
+    run(simulated_arms(["ECM"]))
+    first = run(Process("arm_bridge", name="first", parameters={"arm": "ECM"}))
+    until(lambda: READY in first.output, "the first bridge")
+    with running(UP, "servers:=false", "arm:=ECM") as command:
+        assert command.end() == 1
+        assert re.search(r"another (simulator|bridge) of ECM \(process \d+\)", command.output)
+        assert "ended with exit code 1; stopping the others" in command.output
+    assert first.is_running and "enable" not in first.output.replace("ECM/enable", "")
 
 
 def test_what_makes_no_sense_is_one_sentence() -> None:

@@ -40,12 +40,10 @@ STILL_S = 0.3
 
 def make_processes(arms: Sequence[str], recordings: str, namespace: str = "") -> list[Process]:
     """Simulated arms, their bridges and the trajectory server."""
-    # A busy machine must not look like an arm that fell silent.
-    patient = {"max_age": 1.0, "max_gap": 1.0}
     return [
         simulated_arms(arms, namespace),
         *(
-            Process("arm_bridge", namespace, f"bridge_{arm}", parameters={"arm": arm, **patient})
+            Process("arm_bridge", namespace, f"bridge_{arm}", parameters={"arm": arm})
             for arm in arms
         ),
         Process(

@@ -97,7 +97,8 @@ def victims(
     processes = {name: run(process) for name, process in zip(names, system, strict=True)}
     client = MotionClient(node, "PSM1", SPACE)
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
-    client.until(lambda: _nodes(node) >= {(n, f"/{s}") for n, s in NODES.items()}, "all nodes")
+    awaited = {(own, f"/{space}") for own, space in (*NODES.items(), ("dvrk", ALONE))}
+    client.until(lambda: _nodes(node) >= awaited, "all nodes")
     started = Victims(processes, client, {n: p.memory_bytes for n, p in processes.items()})
     yield started
     started.check_alive()
@@ -161,7 +162,7 @@ def test_no_parameter_ends_a_node(victims: Victims, node: Node) -> None:
             start = f"/{space}/{own}"
             listing = node.create_client(ListParameters, f"{start}/list_parameters")
             names = call(listing, ListParameters.Request(), TIMEOUT_S).result.names
-            assert "use_sim_time" in names
+            assert "use_sim_time" in names, (own, victims.processes[own].output)
             setting = node.create_client(SetParameters, f"{start}/set_parameters")
             values = list(extremes(ParameterValue, rng, scaled(4)))
             values += [ParameterValue(type=kind) for kind in (*range(12), 255)]

@@ -37,7 +37,13 @@ def poses(name: str, count: int = 50) -> tuple[np.ndarray, np.ndarray]:
 
 def check_rows(answer: Any, name: str, wanted: Any) -> None:
     joints = len(ARMS[name].joint_names)
-    assert answer.success and answer.message == ""
+    assert answer.success, "a pose that is not OK does not cost the others their answer"
+    bad = np.flatnonzero(~wanted.ok)
+    first = wanted.row(int(bad[0]), ARMS[name].limits)
+    assert answer.message == (
+        f"{len(bad)} of {len(wanted)} poses are not OK; the first of them is pose {bad[0]}, "
+        f"{first.status}: {first.reason}"
+    )
     assert tuple(answer.joint_names) == ARMS[name].joint_names
     np.testing.assert_array_equal(answer.lower, ARMS[name].limits.lower)
     np.testing.assert_array_equal(answer.upper, ARMS[name].limits.upper)
@@ -136,6 +142,9 @@ def test_all_branches_of_every_pose(client: KinematicsClient, name: str) -> None
         np.testing.assert_array_equal(q[index == i], [one.q for one in wanted])
         assert [one.status for one in wanted] == list(np.array(answer.status)[index == i])
     assert len(answer.violations) == len(q) == len(answer.position_error)
+    solved = [any(one.ok for one in arm.inverse_all(pose)) for pose in T[:-3]]
+    bad = len(cp) - sum(solved)
+    assert answer.message.startswith(f"{bad} of {len(cp)} poses are not OK; the first of them is")
 
 
 def test_a_policy_that_an_arm_does_not_have_is_refused(client: KinematicsClient) -> None:
@@ -161,6 +170,13 @@ def test_bits_name_the_joints_outside_their_limits(client: KinematicsClient) -> 
     answer = client.ask("PSM1", "solve_ik", cp=matrices_to_cp(arm.forward(q)))
     assert list(answer.status) == [SolveIk.Response.OUTSIDE_LIMITS]
     assert list(answer.violations) == [1 << arm.joint_names.index("insertion")]
+    assert answer.success, "the request was answered; what of it is bad stands in the message"
+    said = "insertion would be 0.3000, allowed 0.0000 to 0.2400"
+    assert answer.message == f"OUTSIDE_LIMITS: {said}"
+    nothing = client.ask("PSM1", "solve_ik", cp=np.full(7, NAN))
+    assert nothing.success and nothing.message == "INVALID_INPUT: what was given is no pose"
+    inside = client.ask("PSM1", "solve_ik", cp=matrices_to_cp(arm.forward(0.5 * q)))
+    assert inside.success and inside.message == ""
 
 
 @EVERY_ARM

@@ -81,6 +81,6 @@ def test_what_five_axes_cannot_have_is_said_of_a_single_pose(client: KinematicsC
     T_turned = se3.make(so3.exp(np.array([0.0, 0.0, 0.3])) @ T[:3, :3], T[:3, 3])
     answer = client.ask("RVM1", "solve_ik", cp=matrices_to_cp(T_turned[None]))
     assert answer.success and answer.status[0] == SolveIk.Response.UNREACHABLE
-    assert answer.message == ARMS["RVM1"].inverse(T_turned).why_not
+    assert answer.message == f"UNREACHABLE: {ARMS['RVM1'].inverse(T_turned).reason}"
     assert "plane" in answer.message
     assert client.ask("RVM1", "solve_ik", cp=matrices_to_cp(T[None])).message == ""

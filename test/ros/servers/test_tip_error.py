@@ -11,13 +11,15 @@ from dvrk_kinematics_interfaces.action import TraceBlockO
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.driver.result import GoalStatus as Ended
 from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.motion.following import FollowingFigures, TipFollower
+from dvrk_kinematics.motion.joint_path import JointPath
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveL
 from dvrk_kinematics.motion.plan import Plan, plan_motion
 from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.demo_report import describe_result, is_traced
 from dvrk_kinematics.ros.plan_player import CANCELLED, _read_result
-from dvrk_kinematics.ros.tip_error import PathClock, measure_tip, not_measured
+from dvrk_kinematics.ros.tip_error import PathClock, make_tip_error, read_tip_error
 
 Q = np.array([0.1, -0.1, 0.12, 0.0, 0.2, 0.1])
 ERRORS = ("contour_position", "contour_rotation", "lag")
@@ -37,48 +39,60 @@ def plan(psm: Arm) -> Plan:
 def _heard(*notes: tuple[float, float]) -> PathClock:
     clock = PathClock()
     for stamp_s, time_s in notes:
-        clock.note(stamp_s, time_s)
+        clock.note(round(stamp_s * 1e9), round(time_s * 1e9))
     return clock
+
+
+def test_a_path_began_when_what_was_heard_first_says() -> None:
+    assert PathClock().begin_ns is None
+    # It stalls for a while, and is late from then on.
+    clock = _heard((100.05, 0.04), (100.5, 0.49), (101.0, 0.6))
+    assert clock.begin_ns == 100_010_000_000
+    assert clock.newest_s == pytest.approx(0.6)
 
 
 def test_a_stall_of_the_player_is_no_error_of_the_tip(psm: Arm, plan: Plan) -> None:
     clock = _heard((100.0, 0.0), (101.0, 1.0))
-    at = clock.read_now(101.1)
-    assert at == pytest.approx(1.1)
+    assert clock.read(101_100_000_000) == pytest.approx(1.1)
+    assert clock.read(100_900_000_000) == pytest.approx(0.9)
     # The bridge stands still for 0.8 s, and the arm waits where it was told to be.
-    waiting = psm.forward(plan.spline.sample(1.0).q)
-    stalled = clock.read_now(101.8)
-    errors = plan.path.contour_errors([stalled], waiting[None])
-    assert errors.position[0] < 1e-6 and errors.rotation[0] < 1e-6
-    assert plan.path.contour_errors([1.8], waiting[None]).position[0] > 1e-3
+    spline = plan.spline
+    path = JointPath(spline.times, spline.position, spline.velocity, spline.acceleration)
+    follower, waiting = TipFollower(psm, path), spline.sample(1.0).q
+    position, rotation = follower.find_errors(clock.read(101_800_000_000), waiting)
+    assert position < 1e-9 and rotation < 1e-9
+    assert follower.find_errors(1.8, waiting)[0] > 1e-3
 
 
-def test_a_stall_after_the_last_feedback_is_no_error_of_the_tip(psm: Arm, plan: Plan) -> None:
-    """It was told as a millimetre."""
-    clock = _heard((100.0, 0.0), (100.5, 0.5), (101.0, 1.0))
-    stamps = np.array([100.2, 100.7, 101.0, 101.4, 101.8])
-    q = np.array([plan.spline.sample(t).q for t in (0.2, 0.7, 1.0, 1.0, 1.0)])
-    error = measure_tip(psm, plan, clock, stamps, q)
-    assert error.samples == len(stamps)
-    assert error.contour_position_max < 1e-6 and error.contour_rotation_max < 1e-6
-    assert error.lag_max == pytest.approx(0.8, abs=0.01)
+def test_figures_and_messages_hold_the_same() -> None:
+    figures = FollowingFigures(1e-6, 2e-7, 3e-6, 4e-7, 0.02, 0.01, 7)
+    message = make_tip_error(figures)
+    assert read_tip_error(message) == figures
+    assert (message.contour_position_max, message.lag_mean) == (1e-6, 0.01)
 
 
-def test_what_was_not_measured_is_no_number(psm: Arm, plan: Plan) -> None:
-    begun, never = _heard((100.0, 0.0)), PathClock()
-    states = np.array([50.0, 51.0]), np.stack([Q, Q])
-    for clock in (begun, never):
-        error = measure_tip(psm, plan, clock, *states)
-        assert error.samples == 0
-        assert np.isnan([getattr(error, f"{name}_max") for name in ERRORS]).all()
-    during = measure_tip(psm, plan, begun, np.array([100.0]), Q[None])
-    assert during.samples == 1 and during.contour_position_max < 1e-9
-
-
-def test_what_was_not_measured_was_not_traced() -> None:
-    result = TraceBlockO.Result(success=True, message="goal reached", error=not_measured())
+def test_what_was_not_measured_is_no_number_and_was_not_traced() -> None:
+    error = make_tip_error()
+    assert error.samples == 0
+    assert np.isnan([getattr(error, f"{name}_max") for name in ERRORS]).all()
+    result = TraceBlockO.Result(success=True, message="goal reached", error=error)
     assert not is_traced(result)
-    assert "nan nm" in describe_result(result, None)
+    assert "not known, not known" in describe_result(result, None)
+
+
+def test_the_planned_path_counts_in_how_far_a_tip_is_off_the_exact_figure() -> None:
+    error = make_tip_error(FollowingFigures(1.5e-6, 1e-6, 1e-7, 1e-7, 0.01, 0.01, 100))
+    result = TraceBlockO.Result(success=True, message="goal reached", error=error)
+    assert is_traced(result)
+    result.plan.position_deviation = 0.6e-6
+    assert not is_traced(result)
+
+
+def test_a_tip_without_an_error_is_told_to_be_that_of_a_simulated_arm() -> None:
+    exact = FollowingFigures(1e-13, 1e-14, 1e-13, 1e-14, 0.012, 0.0091, 6800)
+    text = describe_result(TraceBlockO.Result(error=make_tip_error(exact)), None)
+    assert "under 0.001 um, under 0.001 urad: a simulated arm follows its setpoints" in text
+    assert "9.1 / 12.0 ms" in text
 
 
 def _response(status: int, text: str) -> FollowJointTrajectory.Impl.GetResultService.Response:
@@ -94,12 +108,3 @@ def test_a_motion_that_arrived_while_its_end_was_asked_for_has_arrived() -> None
     assert _read_result(stopped, CANCELLED).status is Ended.CANCELED
     assert _read_result(stopped, "the server ends").status is Ended.ABORTED
     assert _read_result(stopped, "").status is Ended.ABORTED
-
-
-def test_a_pause_of_hours_is_remembered_as_its_begin_and_its_end() -> None:
-    notes = [(100.0, 0.0), (100.5, 0.5), *((101.0 + 0.05 * k, 0.7) for k in range(5000))]
-    clock = _heard(*notes, (352.0, 1.7))
-    assert len(clock._heard) == 5
-    at = clock.read(np.array([100.25, 101.0, 200.0, 350.95, 351.475]))
-    assert at == pytest.approx([0.25, 0.7, 0.7, 0.7, 1.2])
-    assert clock.newest_s == 1.7

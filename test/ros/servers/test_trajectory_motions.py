@@ -29,6 +29,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.motion.block_o import BLOCK_O
+from dvrk_kinematics.motion.figure import Figure
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.motion.recording_file import load_recording
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.conversions import pose_to_matrix
@@ -112,6 +114,36 @@ def test_all_kinds_of_moves_one_after_the_other(arm: MotionClient) -> None:
     check_followed(done)
     np.testing.assert_allclose(tip(arm), T_before, atol=1e-6)
     arm.commands.check()
+
+
+def test_steps_along_the_axes_of_the_base_whatever_the_tool_does(arm: MotionClient) -> None:
+    T_before = tip(arm)
+    check_followed(arm.move(line(shift(0.004, -0.003, 0.005), "", relative=True)))
+    T_after = tip(arm)
+    moved = T_after[:3, 3] - T_before[:3, 3]
+    np.testing.assert_allclose(moved, [0.004, -0.003, 0.005], atol=1e-6)
+    np.testing.assert_allclose(T_after[:3, :3], T_before[:3, :3], atol=1e-6)
+    turn = se3.make(so3.rot_z(0.2), np.zeros(3))
+    back = joints(shift(-0.004, 0.003, -0.005), "PSM1_base", relative=True)
+    check_followed(arm.move(line(turn, "", relative=True), back, record_as="steps"))
+    np.testing.assert_allclose(tip(arm)[:3, 3], T_before[:3, 3], atol=1e-6)
+    np.testing.assert_allclose(tip(arm)[:3, :3], so3.rot_z(0.2) @ T_before[:3, :3], atol=1e-6)
+    again = arm.move(recording="steps", plan_only=True)
+    assert again.result.success, again.result.message
+
+
+def test_a_pentagram_is_traced_with_its_orientation_kept(arm: MotionClient) -> None:
+    corners = [(0.003 * np.cos(a), 0.003 * np.sin(a), 0.0) for a in 0.8 * np.pi * np.arange(5)]
+    quick = {**QUICK, "acceleration": 0.15}
+    done = arm.trace(
+        scale=1.0, place=True, corners=corners, orientation="fixed", repeat=2, **quick
+    )
+    check_followed(done)
+    figure = Figure("star", np.array(corners), Orientation.FIXED)
+    poses = figure.poses(pose_to_matrix(done.result.figure), 1.0)
+    np.testing.assert_allclose(tip(arm), poses[-1], atol=1e-6)
+    np.testing.assert_allclose(poses[-1], poses[0], atol=1e-12)
+    assert done.result.plan.length == pytest.approx(2.0 * figure.length)
 
 
 def test_a_blended_corner_is_rounded_and_takes_less_time(arm: MotionClient) -> None:

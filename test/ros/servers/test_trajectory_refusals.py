@@ -27,6 +27,8 @@ from dvrk_kinematics.geometry import se3
 NAN, INF = float("nan"), float("inf")
 AHEAD = se3.translation(np.array([0.01, 0.0, 0.0]))
 TRIANGLE = [(0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0)]
+STAR = [(0.02 * np.cos(a), 0.02 * np.sin(a), 0.0) for a in 0.8 * np.pi * np.arange(5)]
+"""A pentagram, which turns the tool by 576 degrees."""
 T_FIGURE = se3.translation(np.array([0.0, 0.0, -0.13]))
 
 T_FAR = se3.translation(np.array([0.1, 0.1, -0.16]))
@@ -152,6 +154,16 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         "position_limit, insertion 1e+200, allowed 0.24 (the target)",
     ),
+    "too fast for a joint": (
+        (line(AHEAD, speed=2.0, acceleration=50.0),),
+        {},
+        "times slower: set slow_down to true, in the goal or in PlanOptions",
+    ),
+    "joint positions that are relative": (
+        (abs_j(START, relative=True),),
+        {},
+        "PSM1: steps[0].relative: is for poses; MOVE_ABS_J takes joint positions",
+    ),
     "a start in the past": ((line(AHEAD),), {"start_ns": 10**9}, "s in the past"),
 }
 
@@ -197,6 +209,15 @@ TRACES: dict[str, tuple[dict[str, Any], str]] = {
     "a figure out of reach": (
         {"scale": 0.1, "T": se3.translation(np.array([0.0, 0.0, -1.0]))},
         "figure: its first corner",
+    ),
+    "another orientation": (
+        {"scale": 0.1, "T": T_FIGURE, "orientation": "free"},
+        'PSM1: orientation: must be "along" or "fixed", is \'free\'',
+    ),
+    "a figure that turns the tool too far": (
+        {"scale": 0.0, "place": True, "corners": STAR},
+        "PSM1: polygon: fits nowhere, whatever its size: it turns the tool by 576 degrees, and "
+        'roll has 520; the orientation "fixed" needs no turn',
     ),
     "a figure that leaves the reach": ({"scale": 3.0, "T": T_FIGURE}, "m along the path"),
     "a start that is too soon": (

@@ -11,7 +11,9 @@ from geometry_msgs.msg import Point, Pose
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.motion.figure import check_scale
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.ros.block_o_client import Trace
 from dvrk_kinematics.ros.motion_messages import read_figure, read_steps
 
 HUGE, TINY = 1e308, 5e-324
@@ -43,3 +45,11 @@ def test_a_figure_of_no_size_that_can_be_computed_is_refused() -> None:
     corners = [Point(x=x, y=y) for x, y in ((0.0, 0.0), (HUGE, 0.0), (0.0, HUGE))]
     with pytest.raises(InvalidInput, match="too far away"):
         read_figure(corners)
+
+
+def test_the_orientation_of_a_figure_goes_from_client_to_plan() -> None:
+    for trace, wanted in ((Trace(), "along"), (Trace(orientation=Orientation.FIXED), "fixed")):
+        goal = trace.goal()
+        assert goal.orientation == wanted
+        assert read_figure(goal.corners, goal.orientation).orientation == wanted
+    assert read_figure([]).orientation is Orientation.ALONG, "a goal that does not say it"

@@ -15,8 +15,10 @@ from itertools import pairwise
 from typing import Any
 
 from crtk_msgs.msg import StringStamped
+from listening import listener_of
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from dvrk_kinematics.ros.contract import CONTRACT, Kind, kind_of, namespace_of
@@ -67,20 +69,14 @@ class ArmClient:
             if name not in self._subscriptions:
                 topic = CONTRACT[self.kind].topic(name)
                 qos = self._qos if topic.qos.durability.name == "TRANSIENT_LOCAL" else _CLIENT_QOS
-                self._subscriptions[name] = self._node.create_subscription(
-                    topic.message, self.start + name, self._keeper(name), qos
+                self._subscriptions[name] = listener_of(self._node).subscribe(
+                    topic.message, self.start + name, qos, self._keeper(name, topic.message)
                 )
 
     def forget(self, *names: str) -> None:
         """Subscribe to topics no longer."""
         for name in names:
-            # Done by the executor: what its wait set holds must not be destroyed behind its back.
-            gone = threading.Event()
-            task = self._node.executor.create_task(
-                self._node.destroy_subscription, self._subscriptions.pop(name)
-            )
-            task.add_done_callback(lambda _, gone=gone: gone.set())
-            assert gone.wait(TIMEOUT_S), name
+            listener_of(self._node).unsubscribe(self._subscriptions.pop(name))
 
     def prepare(self, *names: str) -> None:
         """Publish to topics."""
@@ -103,6 +99,10 @@ class ArmClient:
             ),
             "connections",
         )
+        # The graph knows of a publisher before that knows of us. What it says all the time tells
+        # that it does; events that it says once come by the same way.
+        always = [name for name in ("measured_js", "setpoint_js") if name in self._subscriptions]
+        self._until(lambda: all(self.heard[name] for name in always), "what is said all the time")
 
     def send(self, name: str, message: Any) -> None:
         """Publish one command."""
@@ -224,8 +224,9 @@ class ArmClient:
     def _states(self, start: int) -> list[Any]:
         return self.heard["operating_state"][start:]
 
-    def _keeper(self, name: str) -> Callable[[Any], None]:
-        def keep(message: Any) -> None:
+    def _keeper(self, name: str, message_type: type) -> Callable[[bytes, Any], None]:
+        def keep(data: bytes, _: Any) -> None:
+            message = deserialize_message(data, message_type)
             with self._changed:
                 self.heard[name].append(message)
                 self._heard_at[name] = time.monotonic()

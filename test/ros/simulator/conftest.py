@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.ros.bringup import Process, command_line
 
 # Test modules are imported one by one, not as a package: what they share is found here.
@@ -28,6 +29,7 @@ def running(process: Process) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=die_with_parent,
     )
     try:
         yield started

@@ -115,7 +115,8 @@ def small_clone(tmp_path: Path) -> Path:
     """A copy of the files that ./dvrk itself consists of."""
     root = tmp_path / "clone"
     root.mkdir()
-    shutil.copy2(ROOT / "dvrk", root / "dvrk")
+    for name in ("dvrk", "package.xml"):
+        shutil.copy2(ROOT / name, root / name)
     for folder in ("bootstrap", "requirements", "interfaces"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "bench" / "loop").mkdir(parents=True)

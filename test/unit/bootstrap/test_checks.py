@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from bootstrap.checks import run_checks
 
-# Notes its arguments, and fails for the words in fails.txt; what failed is said to be failed.json.
+# Notes its arguments, and fails for the words in fails.txt.
 PYTHON = """#!/bin/sh
 echo "$*" >> calls.txt
 env > environ.txt
-case "$*" in *"-n 2"*)
-    if [ -e failed.json ]; then
-        mkdir -p .dvrk/cache/pytest/v/cache
-        cp failed.json .dvrk/cache/pytest/v/cache/lastfailed
-        exit 1
-    fi;;
-esac
 for word in $(cat fails.txt); do
     case "$*" in *"$word"*) exit 1;; esac
 done
@@ -86,31 +78,20 @@ def test_caches_lie_in_the_ignored_folder_and_messages_check_their_fields(
     assert f"cache_dir={tmp_path / '.dvrk'}" in (tmp_path / "calls.txt").read_text()
 
 
-STARVED = "test/ros/test_a.py::test_x"
-
-
-@pytest.mark.parametrize(
-    ("failed", "fails", "code"),
-    [
-        ([STARVED, "test/unit/test_b.py::test_y"], "", 0),
-        ([STARVED], "--last-failed", 1),
-        ([f"{STARVED}[{k}]" for k in range(4)], "", 1),
-        (["test/unit/test_b.py::test_y"], "", 1),
-    ],
-)
-def test_few_tests_that_failed_beside_others_run_once_more_alone(
-    tmp_path: Path,
-    python: Path,
-    capfd: pytest.CaptureFixture[str],
-    failed: list[str],
-    fails: str,
-    code: int,
+def test_fast_leaves_out_what_starts_processes(
+    tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "failed.json").write_text(json.dumps(dict.fromkeys(failed, True)))
-    (tmp_path / "fails.txt").write_text(fails)
-    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == code
-    is_alone = len(calls(tmp_path)) == 6
-    assert is_alone == (STARVED in failed)
-    told = capfd.readouterr().err.splitlines()
-    assert (f"dvrk test: passed only alone: {STARVED}" in told) == (code == 0)
-    assert ("dvrk test: failed: tests with ROS" in told) == (code == 1)
+    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, ["--fast"]) == 0
+    assert calls(tmp_path) == ["ruff", "ruff", "mypy", "pytest"]
+    assert "test/ros" not in (tmp_path / "calls.txt").read_text()
+    assert "dvrk test: lint, format, types, tests all passed" in capfd.readouterr().err
+
+
+def test_what_fails_once_has_failed(
+    tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No second run: a failure that comes now and then would go through."""
+    (tmp_path / "fails.txt").write_text("test/ros")
+    assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 1
+    assert len(calls(tmp_path)) == 5
+    assert capfd.readouterr().err.splitlines()[-1] == "dvrk test: failed: tests with ROS"

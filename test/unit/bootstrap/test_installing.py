@@ -51,21 +51,23 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
     return clone
 
 
-def installed_version(python: Path) -> str:
+def installed_version(python: Path, clone: Clone) -> str:
     command = [str(python), "-c", "import leaflet; print(leaflet.VERSION)"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    environ = {"PYTHONPYCACHEPREFIX": str(clone.bytecode)}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environ)
+    return run.stdout.strip()
 
 
 def test_an_environment_is_made_changed_and_distrusted_after_a_failure(
     clone: Clone, tmp_path: Path
 ) -> None:
     python = ensure_venv(clone)
-    assert installed_version(python) == "1.0"
+    assert installed_version(python, clone) == "1.0"
     assert not (tmp_path / "elsewhere").exists()
 
     clone.requirements("core").write_text("leaflet==2.0\n")
     ensure_venv(clone)
-    assert installed_version(python) == "2.0"
+    assert installed_version(python, clone) == "2.0"
 
     # An installation that fails leaves nothing that the next start would trust.
     clone.requirements("extra").write_text("leaflet-of-another-name==1.0\n")

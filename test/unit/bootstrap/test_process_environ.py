@@ -50,6 +50,28 @@ def test_a_sourced_ros_gets_no_domain_range_or_rmw(sourced: Clone) -> None:
     assert made["ROS_DISTRO"] == "jazzy"
 
 
+def test_processes_find_each_other_sooner_unless_the_user_says_how(
+    wheels: Clone, sourced: Clone
+) -> None:
+    names = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
+    made = make_environ(wheels, [], {})
+    file = Path("config", "fastdds", "discovery.xml")
+    assert {made[name] for name in names} == {str(wheels.root / file)}
+    assert (Path(__file__).parents[3] / file).is_file()
+    users = {names[1]: "mine.xml"}
+    made = make_environ(wheels, [], users)
+    assert made[names[1]] == "mine.xml" and names[0] not in made
+    assert not set(names) & make_environ(sourced, [], {}).keys()
+
+
+def test_bytecode_is_kept_in_the_ignored_folder(wheels: Clone, sourced: Clone) -> None:
+    users = {"PYTHONDONTWRITEBYTECODE": "1"}
+    made = make_environ(wheels, [], users)
+    assert Path(made["PYTHONPYCACHEPREFIX"]).is_relative_to(wheels.work)
+    assert "PYTHONDONTWRITEBYTECODE" not in made
+    assert make_environ(sourced, [], users)["PYTHONDONTWRITEBYTECODE"] == "1"
+
+
 @pytest.mark.parametrize("flavour", [WHEELS, "jazzy"])
 def test_ros_writes_its_logs_inside_the_clone(tmp_path: Path, flavour: str) -> None:
     clone = Clone(tmp_path, flavour)

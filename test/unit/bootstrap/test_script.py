@@ -68,9 +68,16 @@ def test_an_unknown_command_is_answered_with_the_known_ones(small_clone: Path) -
     assert_refused(
         told,
         small_clone,
-        "unknown command 'tset'",
-        "demo, up, test, bench, record, report, python, help",
+        "unknown command 'tset'; did you mean test?",
+        "demo, up, arm, test, bench, record, report, python, help",
     )
+
+
+def test_the_version_needs_no_environment(small_clone: Path) -> None:
+    told = run(small_clone, os.environ["PATH"], "--version")
+    assert told.returncode == 0 and told.stderr == ""
+    assert told.stdout.startswith("dvrk_kinematics ") and told.stdout.strip()[-1].isdigit()
+    assert not (small_clone / ".dvrk").exists()
 
 
 def test_an_unknown_benchmark_is_answered_with_the_known_ones(small_clone: Path) -> None:

@@ -16,6 +16,13 @@ NS = 1_000_000_000
 PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 TYPES.register(get_types_from_msg("float64 factor", "control_msgs/msg/SpeedScalingFactor"))
+TYPES.register(
+    get_types_from_msg(
+        "bool ok\nstring reason\nfloat64 duration\nfloat64 length\nuint32 samples\nuint32 knots\n"
+        "float64 position_deviation\nfloat64 rotation_deviation",
+        "dvrk_kinematics_interfaces/msg/FlightPlan",
+    )
+)
 
 Rows = list[tuple[str, float, Any]]
 """Topic, time of arrival in seconds since the start, message."""
@@ -60,6 +67,21 @@ def text(words: str) -> Any:
 def scaling(factor: float) -> Any:
     """A SpeedScalingFactor."""
     return TYPES.types["control_msgs/msg/SpeedScalingFactor"](factor)
+
+
+def flight_plan(duration: float, position: float, rotation: float) -> Any:
+    """A FlightPlan of which is written what a report reads."""
+    kind = TYPES.types["dvrk_kinematics_interfaces/msg/FlightPlan"]
+    return kind(True, "", duration, 0.1, 10, 5, position, rotation)
+
+
+def bridge_line(arm: str, name: str, values: dict[str, str]) -> Any:
+    """A DiagnosticArray with one line of a bridge."""
+    pair = TYPES.types["diagnostic_msgs/msg/KeyValue"]
+    status = TYPES.types["diagnostic_msgs/msg/DiagnosticStatus"](
+        0, f"bridge_{arm}: {arm} {name}", "ok", arm, [pair(*one) for one in values.items()]
+    )
+    return TYPES.types["diagnostic_msgs/msg/DiagnosticArray"](_header(START_NS), [status])
 
 
 def path(times: Array, position: Array, stamp_ns: int, names: tuple[str, ...] = PSM_JOINTS) -> Any:

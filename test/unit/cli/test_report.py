@@ -65,7 +65,7 @@ def test_tracking_error_of_joint_and_tip_is_the_offset(tmp_path: Path) -> None:
     assert arm.joints[0].highest == pytest.approx(0.201)
     assert arm.joints[0].peak_velocity == pytest.approx(0.3, rel=1e-2)
     assert arm.travel == pytest.approx(0.2 * radius, rel=1e-3)
-    assert arm.contour is None
+    assert not arm.motions
 
 
 @pytest.mark.parametrize(("stamp_s", "lag"), [(0.5, 0.0), (0.45, 0.05), (None, 0.0)])
@@ -74,10 +74,10 @@ def test_lag_is_counted_from_the_stamp_of_the_plan_or_from_the_first_motion(
 ) -> None:
     bag = write_bag(tmp_path / "bag", arm_rows() + plan_row(stamp_s))
     (arm,) = figures_of(bag).arms
-    assert arm.contour is not None
+    assert arm.motions
     # Straight lines between 101 knots leave the curve by 0.2 rad * 6 / 8 * (10 ms)^2 * radius.
-    assert arm.contour.position.max < 2e-6
-    assert arm.contour.lag_mean == pytest.approx(lag, abs=6e-3)
+    assert arm.motions[0].following.position_max < 2e-6
+    assert arm.motions[0].following.lag_mean == pytest.approx(lag, abs=6e-3)
 
 
 def test_a_motion_that_ends_late_is_shown_to_its_end(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_a_motion_that_ends_late_is_shown_to_its_end(tmp_path: Path) -> None:
     rows = [*arm_rows(), ("/trajectory/PSM1/planned_path", 0.3, hasty)]
     (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
     assert arm.joints[0].highest == pytest.approx(0.2)
-    assert arm.contour is not None
-    assert arm.contour.lag_max == pytest.approx(0.7, abs=0.05)
+    assert arm.motions
+    assert arm.motions[0].following.lag_max == pytest.approx(0.7, abs=0.05)
 
 
 def test_a_plan_with_prefixed_joints_begins_with_the_first_command(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_plan_with_prefixed_joints_begins_with_the_first_command(tmp_path: Pat
         ("/PSM1/servo_jp", t, joints(swing(np.array([t]))[0])) for t in np.arange(0.5, 1.5, 0.005)
     ]
     (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
-    assert arm.contour is not None and arm.command is not None
-    assert arm.contour.position.max < 2e-6
-    assert abs(arm.contour.lag_mean) < 1e-3
+    assert arm.motions and arm.command is not None
+    assert arm.motions[0].following.position_max < 2e-6
+    assert abs(arm.motions[0].following.lag_mean) < 1e-3
 
 
 def test_a_plan_that_was_over_before_is_left_out(tmp_path: Path) -> None:
@@ -109,16 +109,16 @@ def test_a_plan_that_was_over_before_is_left_out(tmp_path: Path) -> None:
     old = path(knots, np.tile(HOME + 0.5, (11, 1)), 0)
     rows = [*arm_rows(), (topic, 0.0, old), (topic, 0.3, plan)]
     (arm,) = figures_of(write_bag(tmp_path / "both", rows)).arms
-    assert arm.contour is not None and arm.contour.position.max < 2e-6
+    assert arm.motions and arm.motions[0].following.position_max < 2e-6
     (arm,) = figures_of(write_bag(tmp_path / "old", [*arm_rows(), (topic, 0.0, old)])).arms
-    assert arm.contour is None
+    assert not arm.motions
 
 
 def test_stamps_of_another_clock_are_brought_to_ours(tmp_path: Path) -> None:
     bag = write_bag(tmp_path / "bag", arm_rows(clock_s=-4711.0) + plan_row(0.5))
     (arm,) = figures_of(bag).arms
-    assert arm.contour is not None and arm.contour.samples > 150
-    assert arm.contour.lag_mean == pytest.approx(0.0, abs=2e-3)
+    assert arm.motions and arm.motions[0].following.samples > 150
+    assert arm.motions[0].following.lag_mean == pytest.approx(0.0, abs=2e-3)
 
 
 def test_states_that_the_arm_calls_invalid_are_left_out(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_losses_are_told_where_they_were_counted(tmp_path: Path) -> None:
     lost = {topic.name: topic.lost for topic in figures.topics}
     assert lost == json.loads(noted)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<tr class=bad><td>/PSM1/measured_js</td>" in page
-    assert f"<td>{len(TIMES)}</td><td>3</td>" in page
+    assert '<tr class=bad><td data-head="topic">/PSM1/measured_js</td>' in page
+    assert f'messages">{len(TIMES)}</td><td data-head="lost">3</td>' in page
     assert page.count("not counted") == 1
 
 

@@ -178,7 +178,7 @@ def test_a_plan_that_cannot_be_is_told_and_the_rest_is_reported(
     else:
         plan.joint_names = ["yaw", *plan.joint_names[:-1]]
     figures = figures_of(write_bag(tmp_path / "bag", [*arm_rows(), (topic, time_s, plan)]))
-    assert figures.arms[0].contour is None
+    assert figures.arms[0].motions == ()
     assert f"{PLAN}: 1 of 1 messages are left out: " in figures.remarks[0]
     assert words in figures.remarks[0]
 
@@ -187,7 +187,7 @@ def test_a_plan_of_an_hour_is_compared_without_filling_the_memory(tmp_path: Path
     knots = np.array([0.0, 3600.0])
     plan = path(knots, np.array([HOME, HOME + 0.1]), at(0.5))
     (arm,) = figures_of(write_bag(tmp_path / "bag", [*arm_rows(), (PLAN, 0.3, plan)])).arms
-    assert arm.contour is not None
+    assert arm.motions
 
 
 @pytest.mark.parametrize("name", ["$", "$x^{", "a\nb", "x" * 20_000, "\u540d"])
@@ -249,7 +249,7 @@ def test_slow_downs_of_a_motion_are_counted(tmp_path: Path) -> None:
     assert (arm.slow_downs.count, arm.slow_downs.lowest) == (2, 0.25)
     assert arm.slow_downs.below_s == pytest.approx(0.3)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "2, lowest factor 0.25, 0.30 s below full speed" in page
+    assert "2 times, 0.30 s in all, lowest factor 0.25" in page
     assert 'alt="Speed of PSM1"' in page
 
 
@@ -259,9 +259,10 @@ def test_a_motion_at_full_speed_has_no_slow_downs_and_an_older_bag_does_not_tell
     bag = write_bag(tmp_path / "bag", [*arm_rows(), (SPEED, 0.0, scaling(1.0))])
     (arm,) = make_report(bag, tmp_path / "r.html").arms
     assert arm.slow_downs == SlowDowns(0, 1.0, 0.0)
-    assert "<td>slow-downs</td><td>none</td>" in (tmp_path / "r.html").read_text()
+    assert 'planned one</td><td data-head="">never</td>' in (tmp_path / "r.html").read_text()
     make_report(write_bag(tmp_path / "old", arm_rows()), tmp_path / "old.html")
-    assert "<td>slow-downs</td><td>not recorded</td>" in (tmp_path / "old.html").read_text()
+    page = (tmp_path / "old.html").read_text()
+    assert 'planned one</td><td data-head="">not recorded</td>' in page
 
 
 def test_factors_outside_of_0_to_1_are_told_and_left_out(tmp_path: Path) -> None:
@@ -280,8 +281,8 @@ def test_a_motion_that_was_paused_is_followed_to_its_scaled_end(tmp_path: Path) 
         rows.append(("/PSM1/setpoint_js", t, joints(q, at(t))))
     (arm,) = figures_of(write_bag(tmp_path / "bag", rows + plan_row(0.5))).arms
     assert arm.joints[0].highest == pytest.approx(0.2)
-    assert arm.contour is not None and arm.contour.position.max < 2e-6
-    assert arm.contour.lag_max == pytest.approx(2.0, abs=0.02)
+    assert arm.motions and arm.motions[0].following.position_max < 2e-6
+    assert arm.motions[0].following.lag_max == pytest.approx(2.0, abs=0.02)
     assert arm.slow_downs is not None
     assert (arm.slow_downs.count, arm.slow_downs.lowest) == (1, 0.0)
     assert arm.slow_downs.below_s == pytest.approx(2.0)

@@ -66,6 +66,7 @@ def test_a_jog_without_commands_stops_along_its_line_after_its_time(make_rig) ->
     assert 0.2 < (rig.arm.now_ns - last_ns) * 1e-9 < 0.23
     rig.run()
     assert rig.player.last_stop.reason is Reason.JOG_TIMEOUT
+    assert str(rig.player.last_stop) == "jog commands ceased: none came for 0.2 s"
     rig.ticks(200)
     count = len(rig.arm.sent)
     rig.ticks(100)
@@ -79,7 +80,7 @@ def test_the_dead_mans_time_is_a_setting(make_rig) -> None:
     rig.ticks(9)
     assert rig.player.last_stop is None and rig.jog.is_active
     rig.run(at_most=100)
-    assert rig.player.last_stop.limit == 0.05
+    assert rig.player.last_stop.detail == "none came for 0.05 s"
 
 
 def test_a_zero_command_stops_and_ends_the_jog(make_rig) -> None:

@@ -329,3 +329,16 @@ def test_a_goal_that_waits_for_who_is_there_sends_nothing_and_goes_on_from_rest(
     rig.run()
     assert rig.results[0].finding.reason is Reason.REACHED
     _check_path(rig, path)
+
+
+def test_setpoints_that_are_late_on_their_way_slow_a_motion_down(rig) -> None:
+    """An arm whose states are fresh, and that takes no setpoint for 0.4 s, as if starved."""
+    path = _begin(rig, 1.5)
+    rig.arm.is_deaf = True
+    rig.ticks(80)
+    assert not rig.results, [str(result.finding) for result in rig.results]
+    rig.arm.is_deaf = False
+    rig.run()
+    (result,) = rig.results
+    assert result.finding.reason is Reason.REACHED and result.slow_downs > 0
+    _check_path(rig, path)

@@ -71,7 +71,7 @@ def test_poses_of_joints_inside_limits_are_solved_and_all_ways_agree(
         _check_batch(arm, T, q, arm.inverse_batch(T, seed=seed))
     for i, pose in enumerate(T):
         one, near = arm.inverse(pose), arm.inverse(pose, seed=q[i])
-        assert one.ok and near.ok, f"refused: {q[i].tolist()}: {one.why_not} {near.why_not}"
+        assert one.ok and near.ok, f"refused: {q[i].tolist()}: {one.reason} {near.reason}"
         branches = arm.inverse_all(pose)
         assert any(branch.ok for branch in branches), f"no branch inside: {q[i].tolist()}"
         single += [one, near]
@@ -132,7 +132,7 @@ def test_a_wrist_beside_the_remote_centre_keeps_a_joint_on_its_limit() -> None:
         q = np.array([limit, -0.925025, 0.0156 + d, -4.53776, 1.0985035910377163, -1.39626])
         T = arm.forward(q)
         for found in (arm.inverse(T), arm.inverse(T, seed=q)):
-            assert found.ok, found.why_not
+            assert found.ok, found.reason
             position, rotation = se3.pose_error(arm.forward(found.q), T)
             assert position < POSITION and rotation < ROTATION
 

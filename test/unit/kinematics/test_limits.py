@@ -58,6 +58,12 @@ def test_check_raises_with_the_data(limits: JointLimits) -> None:
     assert (caught.value.value, caught.value.lower, caught.value.upper) == (0.3, 0.0, 0.2)
 
 
+def test_margins_say_which_joint_is_nearest_to_a_limit(limits: JointLimits) -> None:
+    margins = limits.margins(np.array([0.9, 0.1, 0.0]))
+    assert margins.shape == (3,) and int(np.argmin(margins)) == 0
+    assert margins[0] == pytest.approx(0.05)
+
+
 def test_margin_is_a_fraction_of_the_range(limits: JointLimits) -> None:
     assert limits.margin(np.array([0.0, 0.1, 0.0])) == pytest.approx(0.5)
     assert limits.margin(np.array([0.9, 0.1, 0.0])) == pytest.approx(0.05)

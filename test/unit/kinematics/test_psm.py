@@ -264,4 +264,4 @@ def test_jacobian_against_finite_differences(fraction: list[float]) -> None:
 def test_the_answer_of_the_quick_way_has_every_field() -> None:
     found = PSM.inverse(PSM.forward(np.array([0.1, -0.2, 0.12, 0.4, 0.5, -0.6])))
     assert len(found) == len(IkResult._fields)
-    assert found.why_not == "" and "reason=''" in repr(found)
+    assert found.reason == "" and "detail=''" in repr(found)

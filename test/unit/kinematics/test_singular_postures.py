@@ -57,7 +57,7 @@ def test_it_comes_back_from_its_own_pose_with_the_same_name(name: str) -> None:
     T = arm.forward(q)
     found = arm.inverse(T, seed=q)
     np.testing.assert_allclose(arm.forward(found.q), T, atol=1e-9)
-    assert found.ok or "would be" in found.why_not
+    assert found.ok or "would be" in found.reason
     # A wrist folded with one elbow need not be so with the other.
     assert names in [SOLVERS[arm].singularities(each.q) for each in arm.inverse_all(T)]
 

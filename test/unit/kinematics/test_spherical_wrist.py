@@ -171,7 +171,7 @@ def test_a_straight_wrist_shares_its_rolls_so_that_both_are_inside_their_limits(
     T = CYBER.forward(q)
     for seed in (None, q, np.zeros(6), CYBER.limits.lower, CYBER.limits.upper):
         found = CYBER.inverse(T, seed=seed)
-        assert found.ok, found.why_not
+        assert found.ok, found.reason
         np.testing.assert_allclose(CYBER.forward(found.q), T, atol=1e-12)
     assert CYBER.inverse_branch(T, "left/elbow_up/wrist_up").ok
     # As near to the seed as the other roll allows: it is at its limit then.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
+from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.models import files
 from dvrk_kinematics.models.loader import arm_names, instrument_names, load_model
@@ -254,3 +255,20 @@ def test_families_are_complete() -> None:
         assert list(family["joints"]) == list(family["chain"])
     for name, entry in data["instruments"].items():
         assert entry["like"] in data["families"], name
+
+
+@pytest.mark.parametrize(
+    ("instance", "model"),
+    [("PSM1", "PSM"), ("psm3", "PSM"), ("ECM", "ECM"), ("RVM1", "RVM1"), ("SUJ_PSM1", "SUJ_PSM1")],
+)
+def test_the_name_of_an_instance_loads_its_model(instance: str, model: str) -> None:
+    assert load_model(instance).name == load_model(model).name == model
+    assert load_arm(instance).joint_names == load_arm(model).joint_names
+
+
+def test_a_name_that_is_neither_model_nor_instance_lists_the_models() -> None:
+    for name in ("PSM_1", "PXM1", "SUJ_PSM9", "1", ""):
+        with pytest.raises(UnknownName, match=f"unknown arm '{name}'; valid: .*ECM.* PSM"):
+            load_arm(name)
+    with pytest.raises(UnknownName, match="unknown generation of PSM 'Xi'; valid: Classic, Si"):
+        load_arm("PSM1", generation="Xi")

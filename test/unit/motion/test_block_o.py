@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from math import pi, radians
 from pathlib import Path
@@ -18,6 +19,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.block_o import (
     BLOCK_O,
     PRESETS,
+    QUICK,
     find_preset,
     trace_figure,
     trace_paths,
@@ -26,6 +28,7 @@ from dvrk_kinematics.motion.cannula import make_cannula_rule
 from dvrk_kinematics.motion.figure import Figure
 from dvrk_kinematics.motion.figure_file import load_figure
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.orientation import Orientation
 from dvrk_kinematics.motion.paths import Line, Turn
 from dvrk_kinematics.motion.plan import plan_motion
 
@@ -88,6 +91,32 @@ def test_a_second_round_begins_with_turning_back() -> None:
     )
     turned = sum(float(piece.twist(np.zeros(1))[0, 3:] @ SOMEWHERE[:3, 2]) for piece in pieces)
     assert turned == pytest.approx(-radians(315.0))
+
+
+def test_a_fixed_orientation_is_that_of_the_first_side_all_the_way_round() -> None:
+    fixed = BLOCK_O.oriented("fixed")
+    poses, along = fixed.poses(SOMEWHERE, 0.5), BLOCK_O.poses(SOMEWHERE, 0.5)
+    np.testing.assert_allclose(poses[:, :3, 3], along[:, :3, 3], atol=TOL_M)
+    np.testing.assert_allclose(poses[:, :3, :3], np.tile(along[0, :3, :3], (16, 1, 1)), atol=TOL_M)
+    assert not fixed.turns.any()
+    once, thrice = (trace_paths(fixed, SOMEWHERE, 0.5, repeat) for repeat in (1, 3))
+    assert [type(piece) for piece in once] == [Line] * 8
+    assert len(thrice) == 24, "there is nothing to turn back"
+    assert sum(piece.angle for piece in thrice) < 1e-9
+    T = fixed.sample(0.5, 5, 3)
+    assert len(T) == 8 * 5 + 1
+    np.testing.assert_allclose(T[::5], fixed.poses(np.eye(4), 0.5)[[*range(0, 16, 2), 15]])
+    again = fixed.oriented(Orientation.ALONG)
+    np.testing.assert_array_equal(again.poses(SOMEWHERE, 0.5), along)
+
+
+def test_only_a_fixed_orientation_lets_the_way_turn_straight_back() -> None:
+    there_and_back = np.array([[0.0, 0.0], [0.1, 0.0], [0.05, 0.0]])
+    assert len(trace_paths(Figure("line", there_and_back, Orientation.FIXED), SOMEWHERE)) == 3
+    with pytest.raises(InvalidInput, match=r'straight back there; only the orientation "fixed"'):
+        Figure("line", there_and_back)
+    with pytest.raises(InvalidInput, match='orientation: must be "along" or "fixed", is \'both\''):
+        BLOCK_O.oriented("both")
 
 
 def test_the_presets_are_the_four_tests_of_the_paper() -> None:
@@ -214,6 +243,9 @@ def test_a_figure_comes_from_a_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(house.corners[2], [0.02, 0.06])
     file.write_text("name: hut\ncorners: [[0, 0, 0], [0, 1, 0], [1, 1, 0]]")
     assert load_figure(str(file)).name == "hut"
+    assert load_figure(file).orientation is Orientation.ALONG
+    file.write_text("orientation: fixed\ncorners: [[0, 0, 0], [0, 1, 0], [1, 1, 0]]")
+    assert load_figure(file).orientation is Orientation.FIXED
 
 
 @pytest.mark.parametrize(
@@ -228,6 +260,7 @@ def test_a_figure_comes_from_a_file(tmp_path: Path) -> None:
         ("corners: [[0, 0], [0, 1, 0], [1, 1]]", "corners: must all have two numbers"),
         ("corners: [[0, 0], [0, 0], [1, 1]]", r"wrong.yaml: corners\[1\]: repeats corner 0"),
         ("points: [[0, 0], [0, 0], [1, 1]]", "missing: corners"),
+        ("corners: [[0, 0], [0, 1], [1, 1]]\norientation: free", 'must be "along" or "fixed"'),
         ("corners: [", "is not valid YAML"),
     ],
 )
@@ -238,3 +271,17 @@ def test_a_file_that_is_no_figure_is_refused_with_its_place(
     file.write_text(text)
     with pytest.raises(ModelError, match=sentence):
         load_figure(file)
+
+
+def test_the_durations_in_the_docs_are_those_of_the_figure() -> None:
+    page = Path(__file__).parents[3] / "docs" / "block_o.md"
+    rows = re.findall(r"^\| `(\S+?)`.*\| ([\d.]+) s \| (\d+) s \|$", page.read_text(), re.M)
+    speeds = {f'PRESETS["{name}"]': preset for name, preset in PRESETS.items()}
+    speeds["QUICK"] = QUICK
+    assert [name for name, _, _ in rows] == list(speeds)
+    for name, true_s, rule_s in rows:
+        for scaling, told in (("trapezoid", true_s), ("normalised", rule_s)):
+            segments = trace_figure(BLOCK_O, np.eye(4), 0.5, speeds[name], scaling=scaling)
+            took = sum(segment.duration_s for segment in segments)
+            digits = len(told.partition(".")[2])
+            assert f"{took:.{digits}f}" == told, (name, scaling)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import Arm, load_arm
-from dvrk_kinematics.errors import DoesNotFit, InvalidInput
+from dvrk_kinematics.errors import DoesNotFit, FitCause, InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.motion.block_o import BLOCK_O, PRESETS, trace_figure
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
 from dvrk_kinematics.motion.figure import Figure
+from dvrk_kinematics.motion.misfit import Misfit, find_misfit
 from dvrk_kinematics.motion.motion_limits import make_motion_limits
 from dvrk_kinematics.motion.place import (
     CANNULA,
@@ -19,10 +20,13 @@ from dvrk_kinematics.motion.place import (
     measure_placement,
     place,
 )
-from dvrk_kinematics.motion.place_margin import plane_rotation
+from dvrk_kinematics.motion.place_margin import PlaceMargin, plane_rotation
+from dvrk_kinematics.motion.place_search import grid, reach_box, search
 from dvrk_kinematics.motion.plan import plan_motion
 
 TRIANGLE = Figure("triangle", np.array([[0.0, 0.0], [0.06, 0.0], [0.0, 0.04]]))
+_TIPS = 0.8 * np.pi * np.arange(5)
+STAR = Figure("star", 0.05 * np.column_stack([np.cos(_TIPS), np.sin(_TIPS)]))
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +95,72 @@ def test_a_ten_times_denser_search_finds_nothing_much_better(
     assert usual.margin >= 0.95 * denser.margin > 0.0
 
 
-def test_a_figure_that_turns_farther_than_roll_can_is_refused(psm: Arm) -> None:
-    angles = 0.8 * np.pi * np.arange(5)
-    star = Figure("star", 0.05 * np.column_stack([np.cos(angles), np.sin(angles)]))
-    assert np.degrees(star.turns.sum()) == pytest.approx(576.0)
-    found = place(psm, star, 0.5, min_margin=-0.5)
+def test_a_figure_that_turns_farther_than_roll_can_is_refused_and_told_why(psm: Arm) -> None:
+    assert np.degrees(STAR.turns.sum()) == pytest.approx(576.0)
+    found = place(psm, STAR, 0.5, min_margin=-0.5)
     assert found.limited_by == "roll"
     assert found.margin == pytest.approx((520.0 - 576.0) / 2.0 / 520.0, abs=0.002)
+    with pytest.raises(DoesNotFit) as refusal:
+        place(psm, STAR, density=0.1)
+    error = refusal.value
+    assert str(error) == (
+        "star: fits nowhere, whatever its size: it turns the tool by 576 degrees, and roll has "
+        '520; the orientation "fixed" needs no turn'
+    )
+    assert (error.scale, error.largest_scale) == (None, 0.0), "nobody asked for a scale"
+    assert (error.cause, error.joint) == (FitCause.TURN, "roll")
+    assert np.degrees([error.value, error.limit]) == pytest.approx([576.0, 520.0], abs=0.1)
+
+
+def test_with_its_orientation_fixed_the_same_figure_fits_and_is_planned(psm: Arm) -> None:
+    fixed = STAR.oriented("fixed")
+    placed = place(psm, fixed, 0.5)
+    assert placed.margin > 0.3
+    segments = trace_figure(fixed, placed.T_base_figure, 0.5, PRESETS["d"], repeat=2)
+    limits, cannula = make_motion_limits(psm), make_cannula_rule(psm)
+    plan = plan_motion(psm, segments, placed.q_start, limits, cannula)
+    assert plan.flight_plan.limit_margin == pytest.approx(placed.margin, abs=1e-4)
+    T = psm.forward(plan.spline.position)
+    assert so3.angle_between(T[:, :3, :3], T[0, :3, :3]).max() < 1e-6, "the tool never turns"
+    assert np.linalg.norm(T[-1, :3, 3] - T[0, :3, 3]) < 1e-9
+
+
+def _misfit(
+    arm: Arm,
+    figure: Figure,
+    scale: float,
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0),
+    depth: float = WRIST_DEPTH_M,
+    min_margin: float = 0.0,
+) -> Misfit:
+    """Why a figure does not fit at the best place of one size."""
+    margin = PlaceMargin(arm, figure, normal, depth)
+    box = reach_box(arm)
+    T = margin.pose(search(margin, box, scale, 0.1)[0], scale)
+    return find_misfit(margin, T, scale, min_margin, grid(box, 0.1)[0])
+
+
+def test_each_cause_is_told_by_sentence_and_as_data(psm: Arm) -> None:
+    wrist = _misfit(psm, TRIANGLE, 1.0, normal=(0, 0, -1))
+    assert wrist.cause is FitCause.JOINT_LIMIT and wrist.joint.startswith("wrist")
+    assert f"{wrist.joint} would be {wrist.value:.4f}, allowed -1.3963 to 1.3963" in wrist.reason
+    large = _misfit(psm, TRIANGLE, 8.0)
+    assert large.cause is FitCause.JOINT_LIMIT and "also outside there: " in large.reason
+    assert abs(large.value) > abs(large.limit)
+    huge = _misfit(psm, TRIANGLE, 5000.0)
+    assert huge.cause is FitCause.JOINT_LIMIT and abs(huge.value) > 10.0 * abs(huge.limit)
+    shallow = _misfit(psm, TRIANGLE, 0.5, depth=0.23)
+    assert (shallow.cause, shallow.joint) == (FitCause.CANNULA, "insertion")
+    assert shallow.value < shallow.limit == 0.23
+    assert f"the wrist would be {shallow.value:.4f} m beyond the remote centre" in shallow.reason
+    tight = _misfit(psm, TRIANGLE, 1.0, min_margin=0.4)
+    assert tight.cause is FitCause.MARGIN and 0.2 < tight.value < tight.limit == 0.4
+    assert f"a margin of {tight.value:.4g} (roll), and 0.4 was asked for" in tight.reason
+    unheld = _misfit(load_arm("ECM"), TRIANGLE, 1.0)
+    assert unheld.cause is FitCause.REACH and unheld.joint == ""
+    assert "no joint positions put the tip into some of its poses" in unheld.reason
+    broken = _misfit(load_arm("CYBER310"), BLOCK_O, 0.5)
+    assert broken.cause is FitCause.JUMP and "would have to jump" in broken.reason
 
 
 # The second has a wrist whose yaw reaches 90 degrees, where the closed form is not unique.
@@ -136,16 +199,18 @@ def test_a_plane_of_ones_own_is_kept(psm: Arm) -> None:
 
 
 def test_a_figure_that_is_too_large_is_refused_with_the_largest_scale_that_fits(psm: Arm) -> None:
-    with pytest.raises(DoesNotFit, match="triangle: fits nowhere at scale 8;") as refusal:
+    with pytest.raises(DoesNotFit, match="triangle: fits nowhere at scale 8, at most") as refusal:
         place(psm, TRIANGLE, 8.0, min_margin=0.05)
     largest = refusal.value.largest_scale
-    assert f"the largest scale that fits is {largest:.4g}" in str(refusal.value)
+    assert f", at most {largest:.4g} fits: at its best place" in str(refusal.value)
     assert place(psm, TRIANGLE, largest, min_margin=0.05).margin >= 0.05
     assert place(psm, TRIANGLE, 1.005 * largest, min_margin=-0.5).margin < 0.05
 
 
 def test_a_figure_that_is_thousands_of_times_too_large_is_told_the_same(psm: Arm) -> None:
-    with pytest.raises(DoesNotFit, match="triangle: fits nowhere at scale 5000;") as refusal:
+    with pytest.raises(
+        DoesNotFit, match="triangle: fits nowhere at scale 5000, at most"
+    ) as refusal:
         place(psm, TRIANGLE, 5000.0)
     largest = refusal.value.largest_scale
     assert place(psm, TRIANGLE, largest).margin >= 0.0
@@ -167,7 +232,7 @@ def test_the_rule_that_is_given_is_the_one_that_is_kept(psm: Arm) -> None:
 
 
 def test_an_arm_that_cannot_hold_the_tool_upright_is_told_so() -> None:
-    with pytest.raises(DoesNotFit, match=r"block_o: fits nowhere at scale 0\.5; it fits at no"):
+    with pytest.raises(DoesNotFit, match=r"block_o: fits nowhere, neither at scale 0\.5 nor sm"):
         place(load_arm("ECM"), BLOCK_O, 0.5)
     with pytest.raises(DoesNotFit) as refusal:
         largest_scale(load_arm("ECM"), TRIANGLE)

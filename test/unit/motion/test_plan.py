@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -190,9 +191,16 @@ def test_too_fast_is_refused_or_slowed_down_on_request(psm: Arm) -> None:
         _plan(psm, moves)
     assert out.value.reason in (PlanReason.VELOCITY_LIMIT, PlanReason.ACCELERATION_LIMIT)
     assert abs(out.value.value) > out.value.limit
+    advice = re.search(
+        r"fits (\d+\.\d\d) times slower: set slow_down to true, in the goal or in "
+        r"PlanOptions",
+        str(out.value),
+    )
+    assert advice is not None, str(out.value)
     plan = _plan(psm, moves, slow_down=True)
     check_plan(psm, plan, Q)
     flight = plan.flight_plan
+    assert flight.slowed_by == pytest.approx(float(advice[1]), abs=0.02)
     assert flight.slowed_by > 1.0 and "step 0" in flight.slowed_for
     assert max(flight.peak_velocity, flight.peak_acceleration) == pytest.approx(1.0, abs=2e-3)
 

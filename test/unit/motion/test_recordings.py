@@ -72,9 +72,11 @@ moves = st.one_of(
         fractions,
         st.sampled_from([(), (Curve(0.6, 0.2, 0.005),) * 6]),
     ),
-    st.builds(MoveJ, poses(), frames, fractions, fractions),
-    st.builds(MoveL, poses(), frames, tip_speeds, st.sampled_from([0.0, 1e-7, 0.01])),
-    st.builds(MoveC, poses(), vectors.map(np.array), frames, tip_speeds),
+    st.builds(MoveJ, poses(), frames, fractions, fractions, st.booleans()),
+    st.builds(
+        MoveL, poses(), frames, tip_speeds, st.sampled_from([0.0, 1e-7, 0.01]), st.booleans()
+    ),
+    st.builds(MoveC, poses(), vectors.map(np.array), frames, tip_speeds, st.booleans()),
 )
 
 

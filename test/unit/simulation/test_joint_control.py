@@ -206,6 +206,17 @@ def test_ratio_is_zero_while_those_of_speed_and_acceleration_differ(psm):
     ]
 
 
+@pytest.mark.parametrize("suffix", ("", "_v", "_a"))
+def test_a_ratio_near_zero_all_but_stops_a_move(psm, suffix):
+    psm.do("move_jp", moved(0, 0.8), seconds=0.3)
+    psm.do(f"trajectory_j_set_ratio{suffix}", 5e-324, seconds=0.5)
+    psm.do("move_jp", moved(0, 0.1), seconds=0.5)
+    assert np.isfinite(psm.arm.setpoint_js.position).all()
+    psm.do("trajectory_j_set_ratio", 1.0)
+    psm.do("move_jp", moved(0, 0.2), seconds=60.0)
+    assert np.isfinite(psm.arm.setpoint_js.position).all()
+
+
 def test_ratio_slows_a_move_in_flight_at_once(psm):
     psm.do("move_jp", moved(0, 0.8), seconds=0.3)
     psm.do("trajectory_j_set_ratio", 0.3, seconds=0.5)

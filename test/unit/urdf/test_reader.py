@@ -39,6 +39,24 @@ def test_a_mimic_of_a_mimic_is_followed_to_the_joint_that_moves() -> None:
     assert np.allclose(found["d"][:3, :3], R, atol=1e-15)
 
 
+OTHERS = {
+    "no interface": "<transmission name='t'><joint name='j'/></transmission>",
+    "no name": "<transmission/>",
+    "two blocks of gazebo": "<gazebo reference='nowhere'><mu1>x</mu1></gazebo><gazebo/>",
+    "ros2_control": "<ros2_control name='c' type='system'><joint name='k'/></ros2_control>",
+    "tags that nobody knows": "<magic link='a'/><x:other xmlns:x='urn:other'/>",
+}
+
+
+@pytest.mark.parametrize("others", OTHERS.values(), ids=OTHERS)
+def test_what_kinematics_does_not_need_is_not_judged(others: str) -> None:
+    parts = '<axis xyz="0 0 1"/><dynamics damping="much"/><safety_controller/><calibration/><foo/>'
+    text = robot_text(joint_text("j", "a", "b", parts), links="a b")
+    urdf = parse_urdf(text.replace("</robot>", f"{others}</robot>"))
+    assert urdf.joint_names == ("j",) and [link.name for link in urdf.links] == ["a", "b"]
+    assert np.allclose(_frames(urdf, j=0.4)["b"][:3, :3], so3.rot_z(0.4), atol=1e-15)
+
+
 def test_a_prismatic_mimic_slides_along_its_own_axis() -> None:
     mimic = '<axis xyz="0 -1 0"/><mimic joint="lift" multiplier="0.5" offset="0.02"/>'
     urdf = parse_urdf(

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.report_contour import Contour, JointPath, follow_path
-from dvrk_kinematics.cli.report_recording import PlannedPath
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.following import Following, TipFollower, summarise_following
+from dvrk_kinematics.motion.joint_path import JointPath
 from dvrk_kinematics.motion.spline import Spline
 
 PSM = load_arm("PSM", instrument="400006")
@@ -35,17 +35,13 @@ def eight_velocity(times: Array) -> Array:
     return qd
 
 
-def plan(times: Array, q: Array, qd: Array | None = None, qdd: Array | None = None) -> PlannedPath:
-    return PlannedPath(0.0, 0.0, tuple(PSM.joint_names), times, q, qd, qdd)
-
-
 def dense_plan() -> JointPath:
     knots = np.linspace(0.0, 4.0, 401)
-    return JointPath(plan(knots, eight(knots), eight_velocity(knots)))
+    return JointPath(knots, eight(knots), eight_velocity(knots))
 
 
-def follow(q: Array, path: JointPath | None = None, times: Array = TIMES) -> Contour:
-    return follow_path(PSM, path or dense_plan(), 0.0, times, q)
+def follow(q: Array, path: JointPath | None = None, times: Array = TIMES) -> Following:
+    return TipFollower(PSM, path or dense_plan()).follow(times, q)
 
 
 @settings(max_examples=15, deadline=None)
@@ -56,6 +52,16 @@ def test_a_motion_that_is_late_is_on_its_path(lag: float) -> None:
     assert contour.rotation_error.max() < 1e-6
     told = contour.lag[TIMES - lag > 0.1]
     assert np.nanmax(np.abs(told - lag)) < 1e-4
+
+
+@pytest.mark.parametrize("ahead", [0.08, 0.3, 0.9])
+def test_a_motion_that_began_earlier_than_heard_is_on_its_path(ahead: float) -> None:
+    """Its player said late, while it was slowed, how far it was."""
+    contour = follow(eight(TIMES + ahead), times=TIMES)
+    on_path = TIMES + ahead < 4.0
+    assert contour.position_error[on_path].max() < 1e-8
+    assert contour.rotation_error[on_path].max() < 1e-6
+    assert np.nanmax(np.abs(contour.lag[on_path] + ahead)) < 1e-3
 
 
 def test_a_tip_aside_is_in_time() -> None:
@@ -105,7 +111,7 @@ def test_a_stop_while_the_tip_turns_in_place_is_lag_and_no_error() -> None:
     times = np.arange(0.0, 3.0, 0.005)
     stopped = np.tile(HOME, (len(times), 1))
     stopped[:, 3] = 0.5 * np.minimum(times, 1.0)
-    contour = follow(stopped, JointPath(plan(knots, q)), times)
+    contour = follow(stopped, JointPath(knots, q), times)
     assert contour.position_error.max() < 1e-9
     assert contour.rotation_error.max() < 1e-6
     np.testing.assert_allclose(contour.lag[times > 1.1], times[times > 1.1] - 1.0, atol=1e-4)
@@ -114,7 +120,7 @@ def test_a_stop_while_the_tip_turns_in_place_is_lag_and_no_error() -> None:
 def test_a_rest_within_the_plan_does_not_lose_the_place() -> None:
     knots = np.linspace(0.0, 6.0, 601)
     slow = np.where(knots < 2.0, knots, np.maximum(knots - 2.0, 2.0))
-    path = JointPath(plan(knots, eight(slow)))
+    path = JointPath(knots, eight(slow))
     times = np.arange(0.0, 6.0, 0.005)
     moved = np.where(times < 2.0, times, np.maximum(times - 2.0, 2.0))
     contour = follow(eight(moved), path, times)
@@ -128,12 +134,75 @@ def test_many_times_at_once_are_those_of_the_spline(with_acceleration: bool) -> 
     knots = np.sort(rng.uniform(0.0, 4.0, 20))
     q, qd, qdd = (rng.normal(size=(20, 6)) for _ in range(3))
     spline = Spline(knots, q, qd, qdd if with_acceleration else None)
-    path = JointPath(plan(knots, q, qd, qdd if with_acceleration else None))
+    path = JointPath(knots, q, qd, qdd if with_acceleration else None)
     times = np.r_[rng.uniform(knots[0], knots[-1], 50), knots]
     wanted = np.array([spline.sample(t).q for t in times])
     np.testing.assert_allclose(path.position(times), wanted, atol=1e-12)
 
 
 def test_without_velocities_lines_are_straight() -> None:
-    path = JointPath(plan(np.array([0.0, 1.0]), np.array([HOME, HOME + 0.1])))
+    path = JointPath(np.array([0.0, 1.0]), np.array([HOME, HOME + 0.1]))
     np.testing.assert_allclose(path.position(np.array([0.25]))[0], HOME + 0.025)
+
+
+def test_on_its_path_a_tip_has_no_error_but_rounding() -> None:
+    path = dense_plan()
+    late = np.maximum(TIMES - 0.0123, 0.0)
+    figures = summarise_following([follow(path.position(late), path)])
+    assert figures.position_max < 1e-11 and figures.rotation_max < 1e-10
+    assert figures.lag_mean == pytest.approx(0.0123, abs=1e-6)
+
+
+def test_a_pause_and_the_rest_after_the_end_have_no_part_in_the_figures() -> None:
+    """However many states tell of them."""
+    path = dense_plan()
+    states = path.position(np.maximum(TIMES - 0.02, 0.0))
+    whole = summarise_following([follow(states, path)])
+    paused = np.r_[TIMES[:400], TIMES[399] + np.arange(1, 2001) * 0.005]
+    there = np.r_[states[:400], np.tile(states[399], (2000, 1))]
+    times = np.r_[paused, paused[-1] + TIMES[400:] - TIMES[399], paused[-1] + 3.0]
+    kept = np.r_[:400, 2399 : len(times)]
+    rows = np.r_[there, states[400:], states[-1:]]
+    by_all = summarise_following([follow(rows, path, times)])
+    by_few = summarise_following([follow(rows[kept], path, times[kept])])
+    for name in ("position_max", "lag_mean", "lag_max"):
+        assert getattr(by_all, name) == pytest.approx(getattr(by_few, name), abs=1e-9), name
+    assert abs(by_all.samples - whole.samples) <= 3
+    # It was late by 10 s over a half of its path.
+    assert by_all.lag_mean == pytest.approx(5.02, abs=0.1)
+    assert by_all.lag_max == pytest.approx(10.02, abs=1e-3)
+
+
+def test_what_was_measured_before_the_start_or_stamped_twice_is_left_out() -> None:
+    path, times = dense_plan(), TIMES - 0.5
+    q = path.position(np.maximum(times, 0.0))
+    following = follow(np.r_[q, q[-3:]], path, np.r_[times, times[-3:] - 0.001])
+    assert len(following.times) == (times >= 0.0).sum()
+
+
+def test_where_nothing_was_measured_there_are_no_numbers() -> None:
+    figures = summarise_following([follow(eight(TIMES[:5]), times=TIMES[:5] - 1.0)])
+    assert figures.samples == 0
+    assert np.isnan([figures.position_max, figures.rotation_rms, figures.lag_mean]).all()
+    assert summarise_following([]).samples == 0
+    one = summarise_following([follow(eight(TIMES[:1]), times=TIMES[:1])])
+    assert one.samples == 1 and one.position_max < 1e-9
+
+
+def test_a_path_of_no_duration_is_followed() -> None:
+    still = JointPath(np.array([0.0]), HOME[None], np.zeros((1, 6)))
+    figures = summarise_following([follow(np.tile(HOME, (3, 1)), still, np.arange(3.0))])
+    assert figures.samples == 1 and figures.position_max == 0.0 and np.isnan(figures.lag_mean)
+
+
+def test_one_state_is_compared_near_where_it_is_said_to_be() -> None:
+    path = dense_plan()
+    follower = TipFollower(PSM, path)
+    (q,) = path.position(np.array([1.2345]))
+    for said in (1.0, 1.2345, 1.5):
+        position, rotation = follower.find_errors(said, q)
+        assert position < 1e-11 and rotation < 1e-10
+    aside, _ = follower.find_errors(1.2, q + 1e-4 * np.eye(6)[2])
+    assert aside == pytest.approx(1e-4, rel=0.05)
+    # Farther off than it is looked for.
+    assert follower.find_errors(2.4, q)[0] > 1e-3

@@ -1,0 +1,82 @@
+"""Goals between their arrival and their begin: in order, and waiting for an arm if they must."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.ros.arrivals import Arrivals
+from dvrk_kinematics.ros.bridge_search import FIND_S
+
+__all__ = ["GoalQueue"]
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Entry(Generic[T]):
+    goal_id: bytes
+    goal: T | Finding
+    number: int
+    arrived_ns: int
+    has_waited: bool = False
+
+
+class GoalQueue(Generic[T]):
+    """The goals of one action that have not begun yet.
+
+    Args:
+        arrivals: Tells which of them a hold has overtaken.
+    """
+
+    def __init__(self, arrivals: Arrivals) -> None:
+        self._arrivals = arrivals
+        self._entries: deque[_Entry[T]] = deque()
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a goal waits for its arm; in the loop's thread."""
+        return any(entry.has_waited for entry in list(self._entries))
+
+    def put(self, goal_id: bytes, goal: T | Finding, number: int) -> None:
+        """Add a goal, or why it cannot be one; from any thread.
+
+        Args:
+            goal_id: Its id.
+            goal: What it asks for.
+            number: Its number of :class:`Arrivals`.
+        """
+        self._entries.append(_Entry(goal_id, goal, number, time.monotonic_ns()))
+
+    def take(
+        self, is_waiting: bool, cancelled: Collection[bytes], now_ns: int
+    ) -> list[tuple[bytes, T | Finding]]:
+        """Goals to begin or to refuse now, in the order in which they came; in the loop's thread.
+
+        Args:
+            is_waiting: Whether the arm is still being found. Goals then stay here, as long as one
+                may take to find; those that were cancelled or held do not.
+            cancelled: Ids of the goals whose end was asked for.
+            now_ns: Time now (monotonic).
+        """
+        taken: list[tuple[bytes, T | Finding]] = []
+        kept: list[_Entry[T]] = []
+        while self._entries:
+            entry = self._entries.popleft()
+            goal = entry.goal
+            if not isinstance(goal, Finding):
+                if self._arrivals.is_dropped(entry.number):
+                    goal = Finding(Reason.HOLD_REQUESTED, "before it began")
+                elif entry.goal_id in cancelled:
+                    goal = Finding(Reason.CANCELLED, "before it began")
+                elif is_waiting and (now_ns - entry.arrived_ns) * 1e-9 < FIND_S:
+                    entry.has_waited = True
+                    kept.append(entry)
+                    continue
+            taken.append((entry.goal_id, goal))
+        self._entries.extendleft(reversed(kept))
+        return taken

@@ -1,0 +1,102 @@
+"""What a node answers to --help, and to arguments that it does not understand."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from dvrk_kinematics.ros.parameters import parameter_rows
+
+__all__ = ["NODE_SETTINGS", "answer_arguments", "describe_node", "parameter_names"]
+
+NODE_SETTINGS: Final = {
+    "arm_bridge": ("arm_bridge", "bridge_parameters", "BridgeSettings"),
+    "arm_simulator": ("arm_simulator", "simulator_parameters", "SimulatorSettings"),
+    "kinematics_server": ("kinematics_server", "kinematics_server", "KinematicsSettings"),
+    "recorder": ("recorder", "recorder_settings", "RecorderSettings"),
+    "trajectory_server": ("trajectory_server", "trajectory_server", "TrajectorySettings"),
+}
+"""The nodes of this package: the module of each, and the module and class of its parameters."""
+
+_WIDTH: Final = 100
+_MISUSE: Final = 2
+"""Exit code of a command that was called wrongly, as in shells."""
+
+
+def answer_arguments(executable: str, arguments: Sequence[str] | None) -> int | None:
+    """Answer what a command line says besides arguments of ROS.
+
+    Args:
+        executable: The node's executable.
+        arguments: Its command line; that of the process if None.
+
+    Returns:
+        None if there is nothing to answer; otherwise the exit code with which to end: 0 after
+        help was shown, 2 if there is no such argument.
+    """
+    plain = _plain(sys.argv[1:] if arguments is None else arguments)
+    if not plain:
+        return None
+    if any(text in ("-h", "--help") for text in plain):
+        sys.stdout.write(describe_node(executable))
+        return 0
+    sys.stderr.write(f"{executable}: {_explain(plain[0])}; --help lists its parameters\n")
+    return _MISUSE
+
+
+def describe_node(executable: str) -> str:
+    """How to start a node, and all of its parameters."""
+    module, _, _ = NODE_SETTINGS[executable]
+    what = (importlib.import_module(f"{__package__}.{module}").__doc__ or "").splitlines()[0]
+    lines = [f"usage: {executable} [--ros-args -p NAME:=VALUE ...]", "", what, "", "parameters:"]
+    for name, default, description, constraints, when in parameter_rows(_settings(executable)):
+        changed = f"; can be changed {when}" if when else ""
+        lines.append(f"  {name} (default: {_show(default)}{changed})")
+        text = f"{description}; {constraints}" if constraints else description
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
+    return "\n".join([*lines, ""])
+
+
+def parameter_names() -> set[str]:
+    """The names of all parameters of all nodes: one file may hold those of several."""
+    return {row[0] for node in NODE_SETTINGS for row in parameter_rows(_settings(node))}
+
+
+def _settings(executable: str) -> type[Any]:
+    _, module, name = NODE_SETTINGS[executable]
+    settings: type[Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    return settings
+
+
+def _plain(arguments: Sequence[str]) -> list[str]:
+    """What is not between ``--ros-args`` and ``--``.
+
+    rclpy's own function takes ``name:=value`` for an argument of ROS wherever it stands, though
+    ROS itself has stopped to.
+    """
+    plain, is_of_ros = [], False
+    for text in arguments:
+        if text == "--ros-args":
+            is_of_ros = True
+        elif is_of_ros:
+            is_of_ros = text != "--"
+        else:
+            plain.append(text)
+    return plain
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, str):
+        return value or "empty"
+    if isinstance(value, Iterable):
+        return f"[{', '.join(_show(one) for one in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _explain(text: str) -> str:
+    if ":=" in text:
+        return f"a parameter is given by --ros-args -p {text}"
+    return f"there is no argument {text!r}"

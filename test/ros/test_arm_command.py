@@ -1,0 +1,152 @@
+"""./dvrk arm against a simulated arm and its bridge: every verb, what it says, and its end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+
+from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
+from dvrk_kinematics.ros.arm_client import ArmClient
+from dvrk_kinematics.ros.arm_command import carry_out, parse
+from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.spinning import SpinningNode
+
+SPACE = "desk"
+COMMAND = [*command_line(Process("arm")), "--namespace", SPACE, "PSM1"]
+
+
+@pytest.fixture(scope="module")
+def desk(own_domain: None) -> Iterator[Node]:
+    """A spinning node in the namespace of the arm."""
+    context = Context()
+    rclpy.init(context=context)
+    made = Node("person", namespace=SPACE, context=context)
+    with SpinningNode(made):
+        yield made
+    for action in list(made.waitables):
+        if hasattr(action, "destroy"):
+            action.destroy()
+    made.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture(scope="module")
+def client(run: Any, desk: Node) -> ArmClient:
+    """A client of an arm that nobody has brought up."""
+    run(simulated_arms(["PSM1"], SPACE))
+    run(Process("arm_bridge", SPACE, parameters={"arm": "PSM1"}))
+    return ArmClient(desk, "PSM1")
+
+
+class Person:
+    """Types commands, and reads what they say."""
+
+    def __init__(self, client: ArmClient, capsys: pytest.CaptureFixture[str]) -> None:
+        self._client = client
+        self._capsys = capsys
+
+    def types(self, *words: str) -> str:
+        """What a command says that is done."""
+        code, said, refused = self._run(words)
+        assert (code, refused) == (0, ""), (words, said, refused)
+        return said
+
+    def is_refused(self, *words: str) -> str:
+        """What a command says that is not done."""
+        code, _, refused = self._run(words)
+        assert code == 1
+        return refused
+
+    def _run(self, words: tuple[str, ...]) -> tuple[int, str, str]:
+        self._capsys.readouterr()
+        code = carry_out(self._client, parse(["PSM1", *words]))
+        return code, *self._capsys.readouterr()
+
+
+@pytest.fixture
+def person(client: ArmClient, capsys: pytest.CaptureFixture[str]) -> Person:
+    return Person(client, capsys)
+
+
+def test_an_arm_that_is_not_up_says_what_to_type_next(person: Person, client: ArmClient) -> None:
+    text = person.types("status")
+    assert text.startswith("PSM1: DISABLED, not homed, not enabled through its bridge")
+    assert "none that are valid" in text and text.endswith("next: ./dvrk arm PSM1 enable\n")
+    with pytest.raises(ArmNotReady, match=r"no valid joints: DISABLED.*next: .* PSM1 enable"):
+        carry_out(client, parse(["PSM1", "go", "yaw=10deg"]))
+    assert "PSM1: home: " in person.is_refused("home")
+
+
+def test_an_arm_is_brought_up_moved_and_looked_at(person: Person, client: ArmClient) -> None:
+    assert person.types("enable").startswith("PSM1: enable: ENABLED")
+    assert person.types("home") == "PSM1: home: homed\n"
+    # Diagnostics come once a second, and every command starts with new ones but here.
+    client.wait_for_line("connection")
+    assert "goal reached" in person.types("go", "yaw=5deg", "insertion+=-10mm", "--time", "0.3s")
+    assert np.degrees(client.read_joints()[0]) == pytest.approx(5.0, abs=1e-3)
+    assert "goal reached" in person.types("go", "z+=-5mm", "--speed", "1")
+    client.wait_for_line("motion")
+    text = person.types("status")
+    assert text.startswith("PSM1: ENABLED, homed; at rest\n")
+    assert " tip " in text and "mm in PSM1_base" in text and "LARGE_NEEDLE_DRIVER" in text
+    assert "next:" not in text
+    assert person.types("watch", "0.1s").startswith("PSM1: ENABLED, homed; ")
+    opening = person.types("jaw", "30deg").removeprefix("PSM1: jaw: ").removesuffix(" deg\n")
+    assert float(opening) == pytest.approx(30.0, abs=0.6)
+
+
+def test_jogs_move_the_tip_or_a_joint_and_end_by_themselves(person: Person) -> None:
+    assert "the tip moved by" in person.types("jog", "x", "5mm/s", "0.3s", "--tool")
+    said = person.types("jog", "wrist_pitch", "-20deg/s", "0.3s")
+    assert -8.0 < float(said.split("moved by ")[1].split()[0]) < -1.0
+
+
+def test_refusals_are_the_bridges_own_sentences(person: Person) -> None:
+    assert "goal leaves the joint limits, yaw" in person.is_refused("go", "yaw=120deg")
+    assert "goal leaves the joint limits, jaw" in person.is_refused("jaw", "300deg")
+    assert person.types("pause") == "PSM1: pause: PAUSED\n"
+    for words in (("go", "yaw=0"), ("jog", "x", "5mm/s", "3s"), ("jaw", "0")):
+        assert "not enabled through the bridge" in person.is_refused(*words)
+    text = person.types("status")
+    assert "last refusal   not enabled through the bridge" in text and " s ago\n" in text
+    assert person.types("resume").startswith("PSM1: resume: ")
+    assert person.types("enable").startswith("PSM1: enable: ENABLED")
+    assert person.types("hold").startswith("PSM1: hold: ")
+
+
+def test_an_arm_without_a_bridge_is_told_with_those_that_have_one(desk: Node) -> None:
+    with pytest.raises(BridgeMissing) as caught:
+        ArmClient(desk, "PSM2", bound_s=0.2)
+    assert "bridges that run: /desk/PSM1" in str(caught.value)
+    assert "./dvrk up --arm PSM2" in str(caught.value)
+
+
+def test_ctrl_c_cancels_the_goal_and_says_so(client: ArmClient) -> None:
+    began = client.read_joints()
+    command = subprocess.Popen(
+        [*COMMAND, "go", "yaw=-30deg", "--time", "30s"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while np.abs(client.read_joints() - began).max() < 1e-4:
+        assert command.poll() is None
+    command.send_signal(signal.SIGINT)
+    said, refused = command.communicate(timeout=60)
+    assert command.returncode == 130
+    assert "going there in 30.0 s" in said
+    assert "cancelling the goal" in refused and "Traceback" not in refused
+    line = client.wait_for_line("last stop")
+    assert line is not None and line.values["stop"] == "CANCELLED"
+
+
+def test_disable_takes_the_power_off(person: Person) -> None:
+    assert person.types("disable") == "PSM1: disable: DISABLED\n"

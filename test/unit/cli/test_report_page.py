@@ -1,0 +1,165 @@
+"""What a page says of a motion: what was done, by which arm, and what is a spike or rounding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_bags import (
+    Rows,
+    at,
+    bridge_line,
+    flight_plan,
+    joints,
+    path,
+    write_bag,
+)
+
+from dvrk_kinematics.cli.report import main, make_report
+from dvrk_kinematics.cli.report_bag import read_recording
+from dvrk_kinematics.cli.report_figures import ReportFigures, compute_figures
+from dvrk_kinematics.cli.report_plots import _frame
+from dvrk_kinematics.geometry.arrays import Array
+
+TIMES = np.arange(0.0, 2.0, 0.005)
+HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
+PLAN = "/trajectory/PSM1/planned_path"
+
+
+def swing(times: Array) -> Array:
+    """A yaw of 0.2 rad within a second, from 0.5 s on; (N,) -> (N, 6)."""
+    u = np.clip(np.asarray(times) - 0.5, 0.0, 1.0)
+    q = np.tile(HOME, (len(u), 1))
+    q[:, 0] = 0.2 * (3.0 * u**2 - 2.0 * u**3)
+    return q
+
+
+def rows_of_swing(spike: float = 0.0) -> Rows:
+    """An arm that swings, and reports a velocity once that it does not have."""
+    rows: Rows = []
+    rate = np.gradient(swing(TIMES), TIMES, axis=0)
+    rate[200, 0] += spike
+    for t, q, qd in zip(TIMES.tolist(), swing(TIMES), rate, strict=True):
+        rows.append(("/PSM1/measured_js", t, joints(q, at(t), qd)))
+        rows.append(("/PSM1/setpoint_js", t, joints(q, at(t))))
+    return rows
+
+
+def knots(stamp_s: float | None) -> Rows:
+    times = np.linspace(0.0, 1.0, 101)
+    stamp = 0 if stamp_s is None else at(stamp_s)
+    return [(PLAN, 0.3 if stamp_s is None else 0.55, path(times, swing(times + 0.5), stamp))]
+
+
+def figures_of(bag: Path) -> ReportFigures:
+    return compute_figures(read_recording(bag))[0]
+
+
+def test_a_plan_that_comes_again_with_its_start_is_one_motion(tmp_path: Path) -> None:
+    (arm,) = figures_of(
+        write_bag(tmp_path / "bag", rows_of_swing() + knots(None) + knots(0.49))
+    ).arms
+    (motion,) = arm.motions
+    assert motion.start == pytest.approx(0.49)
+    assert motion.planned == pytest.approx(1.0) and motion.took == pytest.approx(1.01, abs=0.02)
+    assert motion.following.lag_mean == pytest.approx(0.01, abs=1e-4)
+    assert arm.moved == pytest.approx(motion.took)
+
+
+def test_each_path_has_figures_of_its_own(tmp_path: Path) -> None:
+    back = 2.0 + TIMES
+    rows = rows_of_swing() + knots(0.5)
+    for t, q in zip(back.tolist(), swing(1.5 - (back - 2.0))[:, :], strict=True):
+        rows.append(("/PSM1/measured_js", t, joints(q, at(t), np.zeros(6))))
+        rows.append(("/PSM1/setpoint_js", t, joints(q, at(t))))
+    times = np.linspace(0.0, 1.0, 101)
+    rows.append((PLAN, 1.9, path(times, swing(1.5 - times), at(1.98))))
+    (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
+    assert len(arm.motions) == 2
+    lags = [motion.following.lag_mean for motion in arm.motions]
+    assert lags == pytest.approx([0.0, 0.02], abs=2e-3)
+
+
+def test_the_deviation_is_that_of_the_flight_plan_of_the_motion(tmp_path: Path) -> None:
+    topic = "/trajectory/PSM1/flight_plan"
+    rows = rows_of_swing() + knots(0.5)
+    rows += [(topic, 0.2, flight_plan(1.0, 3e-9, 1.6e-7)), (topic, 0.25, flight_plan(9.0, 1, 1))]
+    (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
+    assert arm.motions[0].deviation == (3e-9, 1.6e-7)
+    make_report(tmp_path / "bag", tmp_path / "r.html")
+    assert "0.003 µm, 0.16 µrad" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    broken = rows_of_swing() + knots(0.5) + [(topic, 0.2, flight_plan(1.0, float("nan"), 0.0))]
+    figures = figures_of(write_bag(tmp_path / "broken", broken))
+    assert figures.arms[0].motions[0].deviation is None
+    assert "durations or deviations are not numbers" in figures.remarks[0]
+
+
+def test_a_velocity_that_the_positions_do_not_show_is_a_spike(tmp_path: Path) -> None:
+    bag = write_bag(tmp_path / "bag", rows_of_swing(spike=0.5) + knots(0.5))
+    make_report(bag, tmp_path / "r.html")
+    (arm,) = figures_of(bag).arms
+    yaw = arm.joints[0]
+    assert yaw.has_spikes and yaw.told_velocity == pytest.approx(0.8, rel=0.01)
+    assert yaw.peak_velocity == pytest.approx(0.3, rel=0.01)
+    assert yaw.planned_velocity == pytest.approx(0.3, rel=0.02)
+    assert (yaw.lower, yaw.upper) == pytest.approx((-1.588, 1.588), abs=1e-3)
+    assert "0.8000 (spike)" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    (even,) = figures_of(write_bag(tmp_path / "even", rows_of_swing() + knots(0.5))).arms
+    assert not any(joint.has_spikes for joint in even.joints)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("simulated", "a simulated arm, recorded 2027-01-15"),
+        ("dvrk", "a real arm, recorded 2027-01-15"),
+        ("toaster", "not recorded whether simulated or real, recorded"),
+        ("", "not recorded whether simulated or real, recorded"),
+    ],
+)
+def test_the_title_says_what_was_done_when_and_by_what(
+    tmp_path: Path, kind: str, words: str
+) -> None:
+    rows = rows_of_swing() + knots(0.5)
+    rows += [("/diagnostics", 0.1, bridge_line("PSM1", "connection", {"hardware": kind}))]
+    make_report(write_bag(tmp_path / "bag", rows), tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<h1>PSM1 followed a planned path, 23 mm in 1.0 s</h1>" in page
+    assert words in page
+
+
+def test_a_title_can_be_given(tmp_path: Path) -> None:
+    bag, page = write_bag(tmp_path / "bag", rows_of_swing()), tmp_path / "r.html"
+    assert main([str(bag), "--output", str(page), "--title", "A <swing>"]) == 0
+    assert "<h1>A &lt;swing&gt;</h1>" in page.read_text(encoding="utf-8")
+
+
+def test_slow_downs_are_those_that_the_bridge_counted(tmp_path: Path) -> None:
+    told = [
+        (t, bridge_line("PSM1", "motion", {"slow_downs": n})) for t, n in ((0.1, "2"), (1.9, "5"))
+    ]
+    rows = rows_of_swing() + [("/diagnostics", t, line) for t, line in told]
+    (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
+    assert arm.counted_slow_downs == 3
+    (arm,) = figures_of(write_bag(tmp_path / "none", rows_of_swing())).arms
+    assert arm.counted_slow_downs is None
+
+
+def test_an_exact_arm_is_told_to_be_simulated_and_rounding_is_no_number(tmp_path: Path) -> None:
+    times = np.linspace(0.0, 1.0, 201)
+    exact = (PLAN, 0.3, path(times, swing(times + 0.5), at(0.5)))
+    line = bridge_line("PSM1", "connection", {"hardware": "simulated"})
+    rows = [*rows_of_swing(), exact, ("/diagnostics", 0.1, line)]
+    make_report(write_bag(tmp_path / "bag", rows), tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "under 0.001 µm, " in page
+    assert "A simulated arm follows its setpoints exactly." in page
+    assert "e-19" not in page.split("<figure>")[0]
+
+
+def test_an_axis_is_not_filled_by_rounding() -> None:
+    low, high = _frame(np.array([0.0, 1e-19]), 1e-3, (-1.0, 1.0))
+    assert high - low > 1e-3
+    low, high = _frame(np.array([-0.5, 0.9]), 1e-3, (-9.0, 1.0))
+    assert high > 1.0 and low > -1.0
