@@ -73,18 +73,18 @@ def _run(name: str) -> NoReturn:
     is_node = name in EXECUTABLES and name not in COMMANDS
 
     def leave(sign: int, _frame: FrameType | None) -> None:
-        # Nothing has begun yet: a node that is told to stop has nothing left to do.
+        # Nothing has begun yet, or everything is done: there is nothing left to do. What runs
+        # handles signals by itself, and then leaves them to this handler again: a second Ctrl-C
+        # during the last steps must not print a traceback either.
         os._exit(0 if is_node else 128 + sign)
 
-    previous = {sign: signal.signal(sign, leave) for sign in stop_signals()}
+    signals = stop_signals()
+    for sign in signals:
+        signal.signal(sign, leave)
     # Whoever started this process may have kept signals back until somebody handles them.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     _end_with_launch()
-    main = importlib.import_module((EXECUTABLES | _SCRIPTED)[name]).main
-    if not is_node:
-        for sign, handler in previous.items():
-            signal.signal(sign, handler)
-    end_process(main())
+    end_process(importlib.import_module((EXECUTABLES | _SCRIPTED)[name]).main())
 
 
 def _end_with_launch() -> None:

@@ -106,17 +106,28 @@ def victims(
 
 def test_no_message_ends_a_node_or_moves_an_arm(victims: Victims, node: Node) -> None:
     rng = random.Random(SEED)
-    topics = {
+    topics: dict[str, str] = {}
+
+    def has_found_all() -> bool:
+        """Nodes are seen before what they subscribe to."""
+        topics.update(_topics(node))
+        return {"/tf", f"/{SPACE}/bridge/PSM1/jog", f"/{ALONE}/PSM1/servo_jp"} <= set(topics)
+
+    victims.client.until(has_found_all, "the topics of all nodes")
+    with victims.client.commands.silence():
+        _flood(node, rng, {name: find_message_class(kind) for name, kind in topics.items()})
+    victims.check_alive()
+
+
+def _topics(node: Node) -> dict[str, str]:
+    """What is heard by nodes that must survive, with the types."""
+    return {
         name: kinds[0]
         for own, space in NODES.items()
         # What is sent to the arm itself moves it; another arm gets that.
         for name, kinds in node.get_subscriber_names_and_types_by_node(own, f"/{space}")
         if own != "dvrk" and "/_action/" not in name and not _is_command(name)
     } | dict(_commands_of(node, ALONE))
-    assert {"/tf", f"/{SPACE}/bridge/PSM1/jog", f"/{ALONE}/PSM1/servo_jp"} <= set(topics)
-    with victims.client.commands.silence():
-        _flood(node, rng, {name: find_message_class(kind) for name, kind in topics.items()})
-    victims.check_alive()
 
 
 def test_no_message_is_so_large_that_it_stays_in_the_memory(victims: Victims, node: Node) -> None:

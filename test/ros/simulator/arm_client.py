@@ -99,9 +99,12 @@ class ArmClient:
             ),
             "connections",
         )
-        # The graph knows of a publisher before that knows of us. What it says all the time tells
-        # that it does; events that it says once come by the same way.
+        # The graph knows of a publisher before that knows of us, and what is said before is lost.
+        # DDS tells the arm of subscriptions in their order, so that one more, to what is said all
+        # the time, is served last.
         always = [name for name in ("measured_js", "setpoint_js") if name in self._subscriptions]
+        if always:
+            self._hear_once_more(always[0])
         self._until(lambda: all(self.heard[name] for name in always), "what is said all the time")
 
     def send(self, name: str, message: Any) -> None:
@@ -144,8 +147,8 @@ class ArmClient:
             has_moved = any(text.endswith("current state HOMING") for text in texts[before:])
             # Without a configured tool it is told after homing that one is there.
             is_homed = has_moved and texts[-1].endswith(("current state HOMED", "tool detected"))
-            is_quiet = time.monotonic() - self._heard_at["status"] > _QUIET_S
-            return is_homed and is_quiet and not self.state.is_busy
+            is_quiet = is_homed and time.monotonic() - self._heard_at["status"] > _QUIET_S
+            return is_quiet and not self.state.is_busy
 
         self.wait("status", is_settled, "homing")
 
@@ -211,6 +214,19 @@ class ArmClient:
         stamps = [stamp_to_ns(message.header.stamp) for message in self.heard[name]]
         assert stamps and all(stamps), name
         assert all(b - a > -_READINGS_NS for a, b in pairwise(stamps)), name
+
+    def _hear_once_more(self, name: str) -> None:
+        """Wait for a message through a subscription that begins now."""
+        is_served = threading.Event()
+        listener = listener_of(self._node)
+        last = listener.subscribe(
+            CONTRACT[self.kind].topic(name).message,
+            self.start + name,
+            _CLIENT_QOS,
+            lambda _data, _info: is_served.set(),
+        )
+        assert is_served.wait(TIMEOUT_S), f"nothing is said on {name}"
+        listener.unsubscribe(last)
 
     def _is_heard(self, name: str) -> bool:
         """Whether a command will reach the arm itself; others may hear it as well."""
