@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from bootstrap.children import run_command
+from bootstrap.children import end_group, run_command
 
 __all__ = ["run_checks"]
 
 _ROS_TESTS = "test/ros"
 
-_WORKERS = 3
+_WORKERS = 4
 """How many files of tests that start processes run beside each other; more starve two cores."""
+
+_NICENESS = 19
+"""Priority of what runs beside those tests: it gets what they leave."""
 
 _FAST = "--fast"
 """The argument that leaves out what starts processes, for a look between two changes."""
@@ -60,13 +67,14 @@ def run_checks(
         "tests": runner.passes("tests", [*parallel, "test/unit"]),
     }
     if not is_fast:
-        passed["tests with ROS"] = runner.passes("tests with ROS", [*beside, _ROS_TESTS])
-    if older is not None and not is_fast:
-        name = "tests with an older numpy"
         # What is random or hostile looks for mistakes of ours, and has done so above.
         usual = ["-k", "not campaign and not hostile and not random"]
         pure = [*parallel, "-q", "test/unit", "--ignore=test/unit/bootstrap", *usual]
-        passed[name] = runner.with_path(older).passes(name, pure)
+        # Tests with processes wait much of their time, so that there is room for others.
+        with runner.with_path(older).beside(pure) if older else nullcontext() as finish:
+            passed["tests with ROS"] = runner.passes("tests with ROS", [*beside, _ROS_TESTS])
+            if finish is not None:
+                passed["tests with an older numpy"] = finish("tests with an older numpy")
     failed = [name for name, is_passed in passed.items() if not is_passed]
     if failed:
         print(f"dvrk test: failed: {', '.join(failed)}", file=sys.stderr)
@@ -107,6 +115,40 @@ class _Runner:
         code = run_command(command, self.root, self.environ)
         _tell(f"{name} took {time.monotonic() - started:.0f} s")
         return code == 0
+
+    @contextmanager
+    def beside(self, command: Sequence[str]) -> Iterator[Callable[[str], bool]]:
+        """Run one check beside others, which come first; it is ended with the block.
+
+        Args:
+            command: The check's command.
+
+        Yields:
+            Waits for the check, prints what it said below a name, and tells whether it passed.
+        """
+        with TemporaryFile() as said:
+            child = subprocess.Popen(
+                command,
+                cwd=self.root,
+                env=dict(self.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: os.nice(_NICENESS),
+                start_new_session=True,
+            )
+
+            def finish(name: str) -> bool:
+                _tell(f"{name}, which ran beside")
+                code = child.wait()
+                said.seek(0)
+                print(said.read().decode(errors="replace"), flush=True)
+                return code == 0
+
+            try:
+                yield finish
+            finally:
+                end_group(child)
 
 
 def _tell(text: str) -> None:

@@ -13,7 +13,7 @@ def test_bridge_benchmark_reports_contour_lag_and_cost(
     capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     bench.OUTPUT = tmp_path_factory.mktemp("bench")
-    assert bench.main(["--seconds", "8", "--slow-downs", "2"]) == 0
+    assert bench.main(["--seconds", "4", "--slow-downs", "1"]) == 0
     report = json.loads((bench.OUTPUT / "figures.json").read_text())
     found = {figure["name"].partition(",")[0]: figure for figure in report["figures"]}
     contours = [found[name] for name in found if name.startswith("contour error")]

@@ -43,6 +43,16 @@ def listen(node: Node, wanted: str) -> tuple[threading.Event, list[str]]:
     return heard, states
 
 
+def meet(node: Node) -> None:
+    """Wait until the server knows of all that was made before.
+
+    An ordinary server loses the answers to a client that it has not found yet. DDS tells it of
+    subscriptions in their order, so that it knows those before one that it serves.
+    """
+    heard, states = listen(node, "ENABLED")
+    assert heard.wait(TIMEOUT_S), states
+
+
 def test_latched_message_reaches_a_late_subscriber(client: Any) -> None:
     node, _ = client
     service = node.create_client(SolveFk, "solve_fk")
@@ -54,9 +64,9 @@ def test_latched_message_reaches_a_late_subscriber(client: Any) -> None:
 def test_service_answers_a_batch(client: Any) -> None:
     node, _ = client
     jp = np.arange(20_000.0).reshape(-1, 2)
-    answer = call(
-        node.create_client(SolveFk, "solve_fk"), SolveFk.Request(jp=to_flat(jp)), TIMEOUT_S
-    )
+    service = node.create_client(SolveFk, "solve_fk")
+    meet(node)
+    answer = call(service, SolveFk.Request(jp=to_flat(jp)), TIMEOUT_S)
     assert answer.success
     np.testing.assert_array_equal(cp_to_rows(answer.cp)[:, :2], 2.0 * jp)
     assert len(answer.status) == 10_000
@@ -65,8 +75,10 @@ def test_service_answers_a_batch(client: Any) -> None:
 def test_action_gives_feedback_and_result(client: Any) -> None:
     node, _ = client
     ticks: list[float] = []
+    action = ActionClient(node, TraceBlockO, "countdown")
+    meet(node)
     goal = send_goal(
-        ActionClient(node, TraceBlockO, "countdown"),
+        action,
         TraceBlockO.Goal(repeat=5),
         TIMEOUT_S,
         on_feedback=lambda feedback: ticks.append(feedback.progress),
@@ -80,9 +92,8 @@ def test_action_gives_feedback_and_result(client: Any) -> None:
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_process_ends_cleanly_and_can_still_publish(client: Any, sign: signal.Signals) -> None:
     node, process = client
-    ready, _ = listen(node, "ENABLED")
     gone, states = listen(node, "DISABLED")
-    assert ready.wait(TIMEOUT_S)
+    meet(node)
     process.send_signal(sign)
     output, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 0, output

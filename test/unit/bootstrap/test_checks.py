@@ -8,9 +8,10 @@ import pytest
 
 from bootstrap.checks import run_checks
 
-# Notes its arguments, and fails for the words in fails.txt.
+# Notes its arguments, says how it runs, and fails for the words in fails.txt.
 PYTHON = """#!/bin/sh
 echo "$*" >> calls.txt
+echo "niceness $(nice), $PYTHONPATH"
 env > environ.txt
 for word in $(cat fails.txt); do
     case "$*" in *"$word"*) exit 1;; esac
@@ -95,3 +96,17 @@ def test_what_fails_once_has_failed(
     assert run_checks(tmp_path, python, {"PATH": "/usr/bin:/bin"}, []) == 1
     assert len(calls(tmp_path)) == 5
     assert capfd.readouterr().err.splitlines()[-1] == "dvrk test: failed: tests with ROS"
+
+
+@pytest.mark.parametrize("fails", ["", "--ignore=test/unit/bootstrap"])
+def test_an_older_numpy_is_tried_beside_the_tests_with_ros(
+    tmp_path: Path, python: Path, capfd: pytest.CaptureFixture[str], fails: str
+) -> None:
+    (tmp_path / "fails.txt").write_text(fails)
+    environ = {"PATH": "/usr/bin:/bin", "PYTHONPATH": "/usual"}
+    code = run_checks(tmp_path, python, environ, [], older=tmp_path / "older")
+    assert code == (1 if fails else 0)
+    assert sorted(calls(tmp_path)) == ["mypy", "pytest", "pytest", "pytest", "ruff", "ruff"]
+    said = capfd.readouterr()
+    assert ("failed: tests with an older numpy" in said.err) == bool(fails)
+    assert "niceness 19" in said.out and f"{tmp_path / 'older'}:/usual" in said.out

@@ -86,7 +86,7 @@ def test_the_papers_own_place_is_worse(psm: Arm, half: Placement) -> None:
     assert measure_placement(psm, BLOCK_O, at_the_centre, 0.5).margin < 0.0
 
 
-@pytest.mark.parametrize(("figure", "scale"), [(BLOCK_O, 0.5), (BLOCK_O, 1.4), (TRIANGLE, 4.0)])
+@pytest.mark.parametrize(("figure", "scale"), [(BLOCK_O, 0.5), (TRIANGLE, 4.0)])
 def test_a_ten_times_denser_search_finds_nothing_much_better(
     psm: Arm, figure: Figure, scale: float
 ) -> None:
