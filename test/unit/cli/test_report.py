@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_bags import NS, Rows, at, joints, path, pose, text, write_bag
+from small_bags import NS, Rows, at, figures_of, joints, path, pose, text, write_bag
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.cli.report import main, make_report
 from dvrk_kinematics.cli.report_bag import read_recording
-from dvrk_kinematics.cli.report_figures import ReportFigures, compute_figures
 from dvrk_kinematics.errors import BagError, MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 
@@ -45,11 +44,6 @@ def plan_row(stamp_s: float | None, arm: str = "PSM1") -> Rows:
     knots = np.linspace(0.0, 1.0, 101)
     stamp = 0 if stamp_s is None else at(stamp_s)
     return [(f"/trajectory/{arm}/planned_path", 0.3, path(knots, swing(knots + 0.5), stamp))]
-
-
-def figures_of(bag: Path) -> ReportFigures:
-    """The figures alone, without drawing."""
-    return compute_figures(read_recording(bag))[0]
 
 
 def test_tracking_error_of_joint_and_tip_is_the_offset(tmp_path: Path) -> None:

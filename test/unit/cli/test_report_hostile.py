@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_bags import NS, Rows, at, joints, path, scaling, write_bag
-from test_report import HOME, TIMES, arm_rows, figures_of, plan_row, swing
+from small_bags import NS, Rows, at, figures_of, joints, page_of, path, scaling, write_bag
+from test_report import HOME, TIMES, arm_rows, plan_row, swing
 
 from dvrk_kinematics.bags.mcap import MAGIC
 from dvrk_kinematics.cli import obstacle_report, weld_report
@@ -221,13 +221,13 @@ def test_of_a_bag_that_was_not_closed_whole_chunks_are_recovered(tmp_path: Path)
     (bag / "metadata.yaml").unlink()
     data = (bag / "bag.mcap").read_bytes()
     (bag / "bag.mcap").write_bytes(data[: data.rindex(MAGIC)])
-    figures = make_report(bag, tmp_path / "r.html")
+    figures = figures_of(bag)
     (remark,) = figures.remarks
     assert remark == (
         "the bag was not closed: its recorder was killed, or still runs; "
         "801 messages were recovered"
     )
-    assert remark in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert remark in page_of(bag)
     assert figures.arms[0].joints[0].highest == pytest.approx(0.2)
 
 
@@ -257,11 +257,10 @@ def test_a_motion_at_full_speed_has_no_slow_downs_and_an_older_bag_does_not_tell
     tmp_path: Path,
 ) -> None:
     bag = write_bag(tmp_path / "bag", [*arm_rows(), (SPEED, 0.0, scaling(1.0))])
-    (arm,) = make_report(bag, tmp_path / "r.html").arms
+    (arm,) = figures_of(bag).arms
     assert arm.slow_downs == SlowDowns(0, 1.0, 0.0)
-    assert 'planned one</td><td data-head="">never</td>' in (tmp_path / "r.html").read_text()
-    make_report(write_bag(tmp_path / "old", arm_rows()), tmp_path / "old.html")
-    page = (tmp_path / "old.html").read_text()
+    assert 'planned one</td><td data-head="">never</td>' in page_of(bag)
+    page = page_of(write_bag(tmp_path / "old", arm_rows()))
     assert 'planned one</td><td data-head="">not recorded</td>' in page
 
 

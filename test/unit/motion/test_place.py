@@ -211,10 +211,10 @@ def test_a_figure_that_is_thousands_of_times_too_large_is_told_the_same(psm: Arm
     with pytest.raises(
         DoesNotFit, match="triangle: fits nowhere at scale 5000, at most"
     ) as refusal:
-        place(psm, TRIANGLE, 5000.0)
+        place(psm, TRIANGLE, 5000.0, density=0.3)
     largest = refusal.value.largest_scale
-    assert place(psm, TRIANGLE, largest).margin >= 0.0
-    assert place(psm, TRIANGLE, 1.005 * largest, min_margin=-0.5).margin < 0.0
+    assert place(psm, TRIANGLE, largest, density=0.3).margin >= 0.0
+    assert place(psm, TRIANGLE, 1.005 * largest, min_margin=-0.5, density=0.3).margin < 0.0
 
 
 def test_the_rule_that_is_given_is_the_one_that_is_kept(psm: Arm) -> None:
