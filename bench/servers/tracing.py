@@ -62,13 +62,14 @@ class Trace(NamedTuple):
 
     @property
     def is_in_time(self) -> bool:
-        """Whether it took neither less than planned nor more than missed ticks explain.
+        """Whether it took neither less nor more than planned, by more than missed ticks explain.
 
-        How long a motion takes that lateness slowed down is the machine's affair.
+        A tick that is missed at the start or at the end shortens what is seen of a motion. How
+        long one takes that lateness slowed down is the machine's affair.
         """
-        ends_s = 2.0 * TICK_S
-        latest_s = inf if self.slow_downs else self.computed_s + ends_s
-        return self.planned_s - ends_s <= self.took_s <= latest_s
+        missed_s = self.computed_s - self.planned_s + 2.0 * TICK_S
+        latest_s = inf if self.slow_downs else self.planned_s + missed_s
+        return self.planned_s - missed_s <= self.took_s <= latest_s
 
 
 def get_ready(node: Node, arm: str) -> None:

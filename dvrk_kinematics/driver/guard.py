@@ -267,15 +267,20 @@ class Guard:
         A path stop is played by the player; where one is asked for here, there is no path left,
         and a freeze is what remains.
         """
+        is_silent = finding.stop_kind is StopKind.SILENCE
         # What was never set in motion is left alone.
-        if self._last is not None and self._has_sent and finding.stop_kind is not StopKind.SILENCE:
+        if self._last is not None and self._has_sent and not is_silent:
             if finding.reason not in HOLD_ALONE:
                 self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))
             self.hold()
         self._ready_since_ns, self._last_obstacle = None, finding
-        self.end()
+        # An arm that is not ours drops what is on its way to it.
+        self._end(may_have_dropped=is_silent)
 
     def end(self) -> None:
         """End a motion that has come to rest."""
-        self._setpoints.end()
+        self._end(may_have_dropped=False)
+
+    def _end(self, may_have_dropped: bool) -> None:
+        self._setpoints.end(may_have_dropped)
         self._last = None

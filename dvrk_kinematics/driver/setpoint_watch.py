@@ -18,7 +18,9 @@ class SetpointWatch:
 
     The arm does not interpolate: what it reports is exactly one of the setpoints that it got, some
     time ago and in their order. At rest it is the one at which the rest began. Only a ``hold``
-    makes it fall back: to the setpoint of its last cycle, which is one of the last few.
+    makes it fall back: to the setpoint of its last cycle, which is one of the last few. An arm
+    that was not ours for a while, as when it is paused, may have dropped the last ones on their
+    way.
 
     Args:
         names: The joints.
@@ -34,6 +36,7 @@ class SetpointWatch:
         self._latest: deque[list[float]] = deque(maxlen=_FALL_BACK)
         self._held_ns: int | None = None
         self._rest: list[float] | None = None
+        self._may_have_dropped = False
         self._reported: list[float] | None = None
         self._arrival_ns: int | None = None
 
@@ -46,6 +49,7 @@ class SetpointWatch:
         """Start a motion of ours from a setpoint (rad, m), shape (n,)."""
         # What a motion just before sent may still be reported, so it is not forgotten here.
         self._rest = None
+        self._may_have_dropped = False
         self.sent(setpoint, now_ns)
 
     def sent(self, q: Array, now_ns: int) -> None:
@@ -62,8 +66,14 @@ class SetpointWatch:
         """Remember that the arm was told to hold, by us or by somebody else."""
         self._held_ns = now_ns
 
-    def end(self) -> None:
-        """End a motion of ours: the last setpoint stays."""
+    def end(self, may_have_dropped: bool = False) -> None:
+        """End a motion of ours: the last setpoint stays.
+
+        Args:
+            may_have_dropped: Whether the arm may have dropped the last setpoints. Then it rests at
+                the last one that it reports.
+        """
+        self._may_have_dropped = may_have_dropped
         if self._sent:
             self._rest = self._sent[-1][1]
 
@@ -134,6 +144,8 @@ class SetpointWatch:
             if self._is_same(reported, q):
                 for _ in range(place):
                     self._sent.popleft()
+                if self._may_have_dropped:
+                    self._rest = reported
                 return True
         return False
 

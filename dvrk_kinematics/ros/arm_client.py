@@ -33,7 +33,7 @@ from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
 from dvrk_kinematics.ros.patience import PATIENT, Patience, looking_at
 from dvrk_kinematics.ros.quantity import Quantity, show_quantity
-from dvrk_kinematics.ros.server_watch import ServerWatch
+from dvrk_kinematics.ros.server_watch import GONE_S, ServerWatch
 from dvrk_kinematics.ros.stamps import seconds_to_ns, write_stamp
 
 __all__ = ["ArmClient", "Outcome"]
@@ -48,8 +48,6 @@ _OLD_S = 1.0
 """Joints that were heard longer ago (s) are not those of now."""
 _SAID_S = 5.0
 """By when a bridge has said again how it is (s): it does so every second."""
-_GONE_S = 2.0
-"""How long a bridge may be out of sight before it counts as gone (s)."""
 _LINES = ("connection", "motion", "last stop")
 
 
@@ -262,6 +260,6 @@ def _make_reading(facts: BridgeFacts, joint: JointModel, position: float) -> Joi
 def _await_end(goal: Goal, watch: ServerWatch, action: str) -> Any:
     begin_s = time.monotonic()
     while not goal.wait(0.1):
-        if watch.silent_s > _GONE_S:
+        if watch.silent_s > GONE_S:
             raise CallFailed(action, round(time.monotonic() - begin_s, 1), "the bridge went away")
     return goal.result(0.0)

@@ -22,7 +22,7 @@ from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
 from dvrk_kinematics.ros.loop_figures import LoopFigures, compare_lines
 from dvrk_kinematics.ros.patience import BOUND_S, PATIENT, Patience, looking_at
-from dvrk_kinematics.ros.server_watch import ServerWatch
+from dvrk_kinematics.ros.server_watch import GONE_S, ServerWatch
 from dvrk_kinematics.ros.sole_publisher import find_claimant, sole_topic
 
 __all__ = ["BlockOClient", "Trace"]
@@ -30,8 +30,6 @@ __all__ = ["BlockOClient", "Trace"]
 _HOME_S = 70.0
 _SILENT_S = 60.0
 """How long nothing may be heard of a goal, or a figure that is not paused may stay where it is."""
-_GONE_S = 1.0
-"""How long the server may be out of sight before it counts as gone."""
 _SAID_S = 3.0
 """By when a bridge says how its loop is: it does so every second."""
 _LOOK_S = 0.1
@@ -215,7 +213,7 @@ class BlockOClient:
             self._patience.check()
             waited_s = round(time.monotonic() - begin, 1)
             is_ready = self._trace.server_is_ready()
-            if not is_ready or self._server.silent_s > _GONE_S:
+            if not is_ready or self._server.silent_s > GONE_S:
                 raise CallFailed(self._action, waited_s, "the server went away")
             if time.monotonic() - since > _SILENT_S:
                 raise CallFailed(self._action, waited_s, "the figure did not go on")

@@ -34,7 +34,7 @@ from dvrk_kinematics.ros.heard_speed_scaling import HeardSpeedScaling
 from dvrk_kinematics.ros.joint_language import controller_language
 from dvrk_kinematics.ros.motion_messages import make_trajectory
 from dvrk_kinematics.ros.patience import INNER_BOUND_S, Patience, looking_at
-from dvrk_kinematics.ros.server_watch import ServerWatch
+from dvrk_kinematics.ros.server_watch import GONE_S, ServerWatch
 from dvrk_kinematics.ros.stamps import stamp_to_ns, write_stamp
 from dvrk_kinematics.ros.tip_error import PathClock, make_tip_error
 
@@ -68,8 +68,6 @@ Tell = Callable[[Going], None]
 _BRIDGE_S = 5.0
 """How often a bridge is asked to end a motion, and how long one that went away may take to come
 back."""
-_GONE_S = 1.0
-"""How long the bridge may be out of sight before it counts as gone."""
 _POLL_S = 0.05
 _STALL_S = 30.0
 """How long a motion that is not paused may stay where it is on its path before it is given up, and
@@ -226,7 +224,7 @@ class PlanPlayer:
     def _check_bridge(self) -> None:
         """Wait for no answer of a bridge that went away."""
         silent_s = self._server.silent_s
-        if silent_s > _GONE_S:
+        if silent_s > GONE_S:
             raise CallFailed(self._action, round(silent_s, 1), "went away, and did not come back")
 
     def _follow(
@@ -250,7 +248,7 @@ class PlanPlayer:
         while not sent.wait(_POLL_S):
             now = time.monotonic()
             seen = now if self._bridge.server_is_ready() else seen
-            if max(now - seen, self._server.silent_s) > (0.0 if why == ENDING else _GONE_S):
+            if max(now - seen, self._server.silent_s) > (0.0 if why == ENDING else GONE_S):
                 # It may be there after all, and play on.
                 _ask_to_end(sent)
                 return Outcome(GoalStatus.ABORTED, self._describe_silence(why))

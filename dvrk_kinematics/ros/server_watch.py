@@ -16,7 +16,14 @@ from rclpy.node import Node
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.patience import PATIENT, Patience, looking_at
 
-__all__ = ["ServerWatch"]
+__all__ = ["GONE_S", "ServerWatch"]
+
+GONE_S = 5.0
+"""How long a server may be out of sight before it counts as gone (s).
+
+A busy machine may keep one that lives from saying so for seconds, and a motion that goes on must
+not be given up for that. An arm whose bridge was killed rests meanwhile.
+"""
 
 
 class ServerWatch:

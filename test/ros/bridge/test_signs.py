@@ -19,6 +19,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from dvrk_kinematics.driver import Reason, ResultCode
+from dvrk_kinematics.driver.jaw import JawSettings
 from dvrk_kinematics.models.urdf_description import describe
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bringup import Process, command_line
@@ -115,7 +116,8 @@ def test_a_jog_moves_a_joint_as_it_is_shown(lab: Lab, node: Node) -> None:
 
 def test_the_jaw_opens_as_it_is_shown(lab: Lab) -> None:
     result = lab.client.grip(-0.4).result(TIMEOUT_S).result
-    assert result.reached_goal and abs(result.state.position[0] + 0.4) < 1e-3
+    # The jaw counts as there once it is near enough, and goes on to where it was told.
+    assert result.reached_goal and abs(result.state.position[0] + 0.4) <= JawSettings().tolerance
     lab.wait_shown("jaw", -0.4)
 
 

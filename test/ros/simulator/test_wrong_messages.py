@@ -126,9 +126,9 @@ def test_the_arm_goes_on_or_recovers(psm: ArmClient, name: str) -> None:
     psm.heard["warning"][:] = [String(data="the last one before")]
     topic, message = WRONG[name]
     psm.send(topic, message)
-    settle(psm)
     if name in WARNED:
-        assert any(text.startswith("PSM1: ") for text in psm.texts("warning")[1:]), name
+        psm.wait("warning", lambda: any("PSM1: " in text for text in psm.texts("warning")))
+    settle(psm)
     assert psm.process.poll() is None
     assert psm.state.state in ("ENABLED", "DISABLED", "FAULT")
     recover(psm)

@@ -119,6 +119,35 @@ def test_without_a_hold_the_same_fall_is_somebody_elses() -> None:
     assert watched.report(0.48) is Reason.FOREIGN_SETPOINT
 
 
+@pytest.mark.parametrize("dropped", [1, 3, 12])
+def test_an_arm_that_dropped_the_last_setpoints_rests_at_the_last_that_it_took(
+    dropped: int,
+) -> None:
+    """A paused arm drops what is on its way. It was taken for somebody else's a second later."""
+    watched = Watched()
+    watched.begin(0.0)
+    path = [0.01 * k for k in range(50)]
+    taken = path[-1 - dropped]
+    for q in path:
+        watched.send(q)
+        assert watched.report(min(q, taken)) is None
+    watched.watch.end(may_have_dropped=True)
+    assert {watched.report(taken) for _ in range(500)} == {None}
+    assert watched.watch.rest == (taken,)
+    assert watched.report(0.1) is Reason.FOREIGN_SETPOINT
+
+
+def test_what_an_arm_took_after_all_is_where_it_rests() -> None:
+    watched = Watched()
+    watched.begin(0.0)
+    for k in range(10):
+        watched.send(0.01 * k)
+    watched.watch.end(may_have_dropped=True)
+    assert [watched.report(q) for q in (0.07, 0.08, 0.09)] == [None] * 3
+    assert {watched.report(0.09) for _ in range(500)} == {None}
+    assert watched.watch.rest == (0.09,)
+
+
 def test_what_a_silent_arm_could_not_report_is_still_ours() -> None:
     """Longer than the memory without a word, and then a setpoint from the time of the silence."""
     watched = Watched()
