@@ -21,9 +21,6 @@ _ROS_TESTS = "test/ros"
 _WORKERS = 4
 """How many files of tests that start processes run beside each other; more starve two cores."""
 
-_NICENESS = 19
-"""Priority of what runs beside those tests: it gets what they leave."""
-
 _FAST = "--fast"
 """The argument that leaves out what starts processes, for a look between two changes."""
 
@@ -134,7 +131,7 @@ class _Runner:
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,
-                preexec_fn=lambda: os.nice(_NICENESS),
+                preexec_fn=_give_way,
                 start_new_session=True,
             )
 
@@ -149,6 +146,11 @@ class _Runner:
                 yield finish
             finally:
                 end_group(child)
+
+
+def _give_way() -> None:
+    """Leave the cores to whatever else wants them; for a child, before it runs."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _tell(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from bootstrap.checks import run_checks
 # Notes its arguments, says how it runs, and fails for the words in fails.txt.
 PYTHON = """#!/bin/sh
 echo "$*" >> calls.txt
-echo "niceness $(nice), $PYTHONPATH"
+echo "policy $(cut -d' ' -f41 /proc/self/stat), $PYTHONPATH"
 env > environ.txt
 for word in $(cat fails.txt); do
     case "$*" in *"$word"*) exit 1;; esac
@@ -109,4 +110,4 @@ def test_an_older_numpy_is_tried_beside_the_tests_with_ros(
     assert sorted(calls(tmp_path)) == ["mypy", "pytest", "pytest", "pytest", "ruff", "ruff"]
     said = capfd.readouterr()
     assert ("failed: tests with an older numpy" in said.err) == bool(fails)
-    assert "niceness 19" in said.out and f"{tmp_path / 'older'}:/usual" in said.out
+    assert f"policy {os.SCHED_IDLE}," in said.out and f"{tmp_path / 'older'}:/usual" in said.out
