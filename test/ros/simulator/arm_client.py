@@ -196,6 +196,10 @@ class ArmClient:
         """All texts heard on error, warning or status."""
         return [message.data for message in self.heard[name]]
 
+    def silent_s(self, name: str) -> float:
+        """How long nothing has been heard on a topic that was heard before."""
+        return time.monotonic() - self._heard_at[name]
+
     def wait(self, name: str, done: Callable[[], Any], what: str = "") -> Any:
         """Wait until something holds of what was heard."""
         self.hear(name)

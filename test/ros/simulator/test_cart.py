@@ -46,10 +46,14 @@ class Cart:
             time.sleep(0.01)
         self._system[name].publish(message)
 
-    def frames(self) -> dict[tuple[str, str], Any]:
-        """What tf says from now on."""
+    def frames(self, awaited: set[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+        """What tf says from now on, until all that is awaited has come and time for the rest."""
         with self._lock:
             self._frames.clear()
+        deadline = time.monotonic() + TIMEOUT_S
+        while not awaited <= set(self._frames):
+            assert time.monotonic() < deadline, set(self._frames)
+            time.sleep(0.05)
         time.sleep(0.3)
         with self._lock:
             return dict(self._frames)
@@ -87,13 +91,9 @@ def test_before_homing_the_bases_are_known_and_the_tips_are_not(cart: Cart) -> N
     assert message.header.stamp.sec == 0 and message.header.frame_id == "PSM1_base"
     check_place(cart.sujs["PSM1"].newest("local/measured_cp"), "Cart", [-0.0288, 1.21977, 0.95906])
     check_place(cart.sujs["ECM"].newest("measured_cp"), "Cart", [0.06008, 1.24214, 0.99418])
-    frames = cart.frames()
-    assert set(frames) == {
-        ("Cart", "ECM_base"),
-        ("ECM", "PSM1_base"),
-        ("ECM", "PSM2_base"),
-        ("ECM", "PSM3_base"),
-    }
+    awaited = {("Cart", "ECM_base"), *(("ECM", f"PSM{k}_base") for k in (1, 2, 3))}
+    frames = cart.frames(awaited)
+    assert set(frames) == awaited
     assert frames["Cart", "ECM_base"].header.stamp.sec > 0
     assert frames["ECM", "PSM1_base"].header.stamp.sec == 0
     state = cart.sujs["PSM2"].state
@@ -112,12 +112,13 @@ def test_the_system_powers_and_homes_every_arm(cart: Cart) -> None:
     check_place(cart.arms["PSM1"].newest("local/measured_cp"), "PSM1_base", [0.0, 0.0, -0.1135])
     check_place(cart.arms["ECM"].newest("measured_cp"), "Cart", [0.056, 1.1569, 0.90882])
     check_place(cart.sujs["PSM1"].newest("measured_cp"), "ECM", [-0.0877, -0.00603, -0.07706])
-    frames = cart.frames()
-    assert set(frames) == {
+    awaited = {
         ("Cart", "ECM_base"),
         ("Cart", "ECM"),
         *(("ECM", f"PSM{k}{end}") for k in (1, 2, 3) for end in ("_base", "")),
     }
+    frames = cart.frames(awaited)
+    assert set(frames) == awaited
     assert all(stamped.header.stamp.sec > 0 for stamped in frames.values())
     p = frames["ECM", "PSM2_base"].transform.translation
     np.testing.assert_allclose([p.x, p.y, p.z], [0.12664, 0.02013, -0.07236], atol=ATOL_M)

@@ -100,7 +100,11 @@ def stream_joints(arm: ArmClient, start: Any) -> None:
         arm.send("servo_jp", JointState(position=to_flat(goal), velocity=to_flat(velocity)))
         assert arm.heard["measured_js"][-1].header.stamp.sec > 0
         time.sleep(PERIOD_S)
-    np.testing.assert_allclose(arm.newest("setpoint_js").position, start, atol=1e-9)
+    arm.wait("setpoint_js", lambda: np.allclose(_latest_setpoint(arm), start, rtol=0.0, atol=1e-9))
+
+
+def _latest_setpoint(arm: ArmClient) -> Any:
+    return arm.heard["setpoint_js"][-1].position
 
 
 def stream_poses(arm: ArmClient) -> None:
@@ -111,8 +115,12 @@ def stream_poses(arm: ArmClient) -> None:
         goal[:2, 3] = start[:2, 3] + 0.01 * (1.0 - math.cos(2.0 * math.pi * k / samples))
         arm.send("servo_cp", PoseStamped(pose=matrix_to_pose(goal)))
         time.sleep(PERIOD_S)
-    reached = pose_to_matrix(arm.newest("setpoint_cp").pose)
-    np.testing.assert_allclose(reached[:3, 3], start[:3, 3], atol=1e-5)
+
+    def is_back() -> bool:
+        reached = pose_to_matrix(arm.heard["setpoint_cp"][-1].pose)
+        return bool(np.allclose(reached[:3, 3], start[:3, 3], rtol=0.0, atol=1e-5))
+
+    arm.wait("setpoint_cp", is_back)
 
 
 def move_poses(arm: ArmClient) -> None:
