@@ -5,6 +5,7 @@ Straight segments are cubics as well, so that everything that is played has one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,8 +41,14 @@ def cubic_coefficients(h: Array, q0: Array, v0: Array, q1: Array, v1: Array) -> 
     Returns:
         Shape (4, ..., n).
     """
+    return np.stack(_cubic_rows(h, q0, v0, q1, v1))
+
+
+def _cubic_rows(
+    h: Array | float, q0: Array, v0: Array, q1: Array, v1: Array
+) -> tuple[Array, Array, Array, Array]:
     d, m0, m1 = q1 - q0, h * v0, h * v1
-    return np.stack([q0, m0, 3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d])
+    return q0, m0, 3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d
 
 
 def quintic_coefficients(
@@ -111,16 +118,21 @@ class Spline:
 
     def sample(self, t: float) -> Sample:
         """Position and velocity at a time (s); outside the knots those of the nearest."""
-        k = int(np.searchsorted(self.times, t, side="right")) - 1
+        k = int(self.times.searchsorted(t, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
             k = 0 if k < 0 else len(self.times) - 1
             return Sample(self.position[k], self.velocity[k])
         h = float(self.times[k + 1] - self.times[k])
         u = (t - float(self.times[k])) / h
-        coefficients = self.segments(k, k + 1)[:, 0]
-        q = coefficients[-1]
-        slope = np.zeros_like(q)
-        for row in coefficients[-2::-1]:
-            slope = slope * u + q
-            q = q * u + row
-        return Sample(q, slope / h)
+        q = self.position
+        rows: Sequence[Array]
+        if self.acceleration is None:
+            # What a control loop asks for in every tick: without an array of coefficients.
+            rows = _cubic_rows(h, q[k], self.velocity[k], q[k + 1], self.velocity[k + 1])
+        else:
+            rows = list(self.segments(k, k + 1)[:, 0])
+        slope, value = rows[-1], rows[-1] * u + rows[-2]
+        for row in rows[-3::-1]:
+            slope = slope * u + value
+            value = value * u + row
+        return Sample(value, slope / h)
