@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dvrk_kinematics.ros.terminal import write_out
+
 __all__ = ["BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
 
 BOUND_S = 60.0
@@ -34,8 +36,7 @@ Wait = Callable[[float], bool]
 
 
 def _say_on_terminal(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    write_out(sys.stderr, f"{text}\n")
 
 
 @dataclass(frozen=True, slots=True)
