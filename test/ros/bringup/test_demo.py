@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import warnings
 
 import pytest
-from running_command import await_gone, running
+from running_command import await_gone, running, running_command
 
 from dvrk_kinematics.motion.following_words import EXACT
 
@@ -129,6 +130,38 @@ def test_a_process_that_dies_is_named_and_ends_the_demo(
         assert demo.end() == 1
         assert f"demo: {label}: ended with exit code -9 within" in demo.output
         await_gone(pids)
+
+
+# All that is said comes while there is no room left.
+ON_A_FULL_DISK = """
+set -u
+disk=$1; shift
+mount -t tmpfs -o size=64k tmpfs "$disk" || exit 99
+head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
+exec "$@"
+"""
+
+
+def test_a_full_disk_ends_the_demo_in_a_sentence(tmp_path) -> None:
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not installed")
+    room = ["unshare", "--mount", "sh", "-c", ON_A_FULL_DISK, "sh", str(tmp_path)]
+    mount = ["mount", "-t", "tmpfs", "tmpfs", str(tmp_path)]
+    if subprocess.run([*room[:2], *mount], check=False).returncode:
+        pytest.skip("mounting is not permitted")
+    output = ("--output", str(tmp_path / "demo"))
+    with running_command([*room, sys.executable, "-m", DEMO, *output]) as demo:
+        demo.wait("started")
+        assert demo.end() == 1
+    assert "demo: recorder: ended with exit code 1 within" in demo.output
+    assert f"demo: {tmp_path / 'demo' / 'nodes.log'}: No space left on device" in demo.output
+    assert "Traceback" not in demo.output
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence() -> None:
+    with running(DEMO, "--output", "/proc/nowhere/demo") as demo:
+        assert demo.end() == 1
+    assert demo.output == "demo: /proc/nowhere: No such file or directory\n"
 
 
 def test_a_bag_that_is_there_already_is_refused_before_anything_starts(tmp_path) -> None:
