@@ -10,9 +10,13 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
+from command_log import CommandLog
+from observer import until
 from running_command import await_gone, running, running_command
 
+from dvrk_kinematics import load_arm
 from dvrk_kinematics.motion.following_words import EXACT
 
 pytestmark = pytest.mark.ros
@@ -130,6 +134,31 @@ def test_a_process_that_dies_is_named_and_ends_the_demo(
         assert demo.end() == 1
         assert f"demo: {label}: ended with exit code -9 within" in demo.output
         await_gone(pids)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupted_demo_brings_its_arm_to_rest_and_leaves_nothing_running(
+    node, tmp_path, times
+) -> None:
+    sent = CommandLog(node, "PSM1/", load_arm("PSM"), lambda: None)
+    told = ("--scale", "0.3", "--no-record", "--output", str(tmp_path / "demo"))
+    with running(DEMO, *told) as demo:
+        demo.wait("tracing   0 %")
+        pids = demo.children()
+        until(lambda: sent.quiet_s() < 0.5, "the motion")
+        for _ in range(times):
+            demo.process.send_signal(signal.SIGINT)
+            # The second one comes while the first is dealt with.
+            demo.wait("cancelling the goal")
+        assert demo.end() == 130
+        await_gone(pids)
+        assert "Traceback" not in demo.output
+        assert "demo: interrupted; everything was stopped\n" in demo.output
+        assert "it is killed" not in (tmp_path / "demo" / "nodes.log").read_text()
+    # It was brought to rest along its path, by ever smaller steps.
+    sent.check()
+    steps = np.abs(np.diff(sent.setpoints(), axis=0)).max(axis=1)
+    assert steps[-1] < 0.2 * steps.max(), steps[-20:]
 
 
 # All that is said comes while there is no room left.
