@@ -56,11 +56,11 @@ class RunningCommand:
         with self._changed:
             return "".join(self._lines)
 
-    def wait(self, text: str, count: int = 1) -> None:
-        """Wait until it has printed something, so many times."""
+    def wait(self, text: str, count: int = 1, within_s: float = _WAIT_S) -> None:
+        """Wait until it has printed something, so many times (s)."""
         with self._changed:
             came = self._changed.wait_for(
-                lambda: sum(text in line for line in self._lines) >= count, timeout=_WAIT_S
+                lambda: sum(text in line for line in self._lines) >= count, timeout=within_s
             )
         assert came, f"{text!r} did not come {count} times\n{self.output}"
 
