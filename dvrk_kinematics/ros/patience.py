@@ -18,12 +18,15 @@ from dataclasses import dataclass
 
 from dvrk_kinematics.ros.terminal import write_out
 
-__all__ = ["BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
+__all__ = ["ANSWER_S", "BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
 
 BOUND_S = 60.0
 """How long another process is waited for where nothing else is asked for (s)."""
 INNER_BOUND_S = 30.0
 """The same for a server on behalf of its client, who then hears why instead of giving up (s)."""
+ANSWER_S = BOUND_S + INNER_BOUND_S
+"""How long the answer of a bridge is waited for, which may look for its arm for BOUND_S first (s):
+whoever gives up as early does not hear what was missing."""
 _TELL_S = 3.0
 """After how long a line says what is waited for (s)."""
 _CHECK_S = 0.1
