@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import tempfile
-from pathlib import Path
+import socket
 
 __all__ = ["claim_domain", "use_own_domain"]
 
 _LAST_DOMAIN = 99
 """Above 101, the ports of a domain are among those that Linux gives to any program."""
 
-_claims: list[int] = []
-"""Open locks; the system gives them back when the process ends, however it does."""
+_claims: list[socket.socket] = []
+"""Addresses of domains; the system gives them back when the process ends, however it does."""
 
 
 def claim_domain() -> int:
@@ -21,15 +19,15 @@ def claim_domain() -> int:
     for offset in range(_LAST_DOMAIN):
         # Runs that start together look at different ones first.
         domain = 1 + (os.getpid() + offset) % _LAST_DOMAIN
-        path = Path(tempfile.gettempdir(), f"dvrk_domain_{os.getuid()}_{domain}.lock")
-        # Not inherited: what a killed run leaves behind would keep its domain.
-        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        # An abstract one, which all users of a machine share and no file outlives. Not inherited:
+        # what a killed run leaves behind would keep its domain.
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
+            claim.bind(f"\0dvrk_domain_{domain}")
+        except OSError:
+            claim.close()
             continue
-        _claims.append(lock)
+        _claims.append(claim)
         return domain
     raise RuntimeError(f"all domains from 1 to {_LAST_DOMAIN} are in use on this machine")
 

@@ -17,7 +17,7 @@ import rclpy
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from bench.processes import ROOT
+from bench.processes import ROOT, die_with_parent
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.spinning import SpinningNode
 
@@ -88,7 +88,11 @@ def measure_first_motion(command: Sequence[str] = COMMAND, arm: str = "PSM1") ->
 def _run_until(event: threading.Event, command: Sequence[str]) -> None:
     """Run a command until something happens, then end it as Ctrl-C does."""
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, env=dict(os.environ), start_new_session=True
+        command,
+        stdout=subprocess.DEVNULL,
+        env=dict(os.environ),
+        start_new_session=True,
+        preexec_fn=die_with_parent,
     )
     try:
         deadline = time.monotonic() + _TIMEOUT_S

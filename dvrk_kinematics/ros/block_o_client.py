@@ -21,7 +21,7 @@ from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.calls import Goal, call, send_goal
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics, Line
 from dvrk_kinematics.ros.loop_figures import LoopFigures, compare_lines
-from dvrk_kinematics.ros.patience import BOUND_S, PATIENT, Patience, looking_at
+from dvrk_kinematics.ros.patience import ANSWER_S, BOUND_S, PATIENT, Patience, looking_at
 from dvrk_kinematics.ros.server_watch import GONE_S, ServerWatch
 from dvrk_kinematics.ros.sole_publisher import find_claimant, sole_topic
 
@@ -119,7 +119,7 @@ class BlockOClient:
         if not is_ours(found[0]):
             raise AlreadyRunning(what, found[0], self._node.resolve_topic_name(topic))
 
-    def trigger(self, name: str, timeout_s: float = BOUND_S) -> str:
+    def trigger(self, name: str, timeout_s: float = ANSWER_S) -> str:
         """Call a service of the bridge.
 
         Returns:

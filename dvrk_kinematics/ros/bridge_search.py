@@ -12,10 +12,11 @@ from typing import Any
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.ros.bridge_identity import ArmIdentity
 from dvrk_kinematics.ros.bridge_port import CrtkPort
+from dvrk_kinematics.ros.patience import BOUND_S
 
 __all__ = ["FIND_S", "ArmSearch"]
 
-FIND_S = 60.0
+FIND_S = BOUND_S
 """How long a request waits for an arm that is still being found."""
 
 _TELL_S = 3.0

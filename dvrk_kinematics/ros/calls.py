@@ -92,9 +92,9 @@ class Goal:
         # After an error, the server may be what failed.
         stop_s = _SHORT_S if isinstance(error, Exception) else _STOP_S
         answer = _send(self._node, self._handle.cancel_goal_async)
-        self._patience.say(f"{self._name}: cancelling the goal")
         has_ended = False
         try:
+            self._patience.say(f"{self._name}: cancelling the goal")
             what = f"the end of the cancelled goal of {self._name}"
             has_ended = self._patience.wait(self._ended.wait, what, stop_s)
         except CallFailed:
@@ -173,8 +173,12 @@ def send_goal(
     try:
         is_answered = _wait(future, f"{name} to accept the goal", deadline_s, patience)
     except BaseException as error:
-        patience.say(f"{name}: cancelling the goal")
-        _cancel_unanswered(future, _SHORT_S if isinstance(error, Exception) else _STOP_S)
+        asked = _cancel_unanswered(future)
+        try:
+            patience.say(f"{name}: cancelling the goal")
+            asked.wait(_SHORT_S if isinstance(error, Exception) else _STOP_S)
+        except KeyboardInterrupt:
+            asked.wait(_SHORT_S)
         raise
     if not is_answered:
         # It may still be accepted. What nobody waits for any more must not move an arm.
@@ -192,8 +196,8 @@ def _cancel_late(future: Future) -> None:
         handle.cancel_goal_async()
 
 
-def _cancel_unanswered(future: Future, timeout_s: float) -> None:
-    """Cancel a goal once it is accepted, and wait for that (s): the process may end next."""
+def _cancel_unanswered(future: Future) -> threading.Event:
+    """Cancel a goal once it is accepted; gives what to wait for, as the process may end next."""
     asked = threading.Event()
 
     def cancel(answered: Future) -> None:
@@ -204,7 +208,7 @@ def _cancel_unanswered(future: Future, timeout_s: float) -> None:
             asked.set()
 
     future.add_done_callback(cancel)
-    asked.wait(timeout_s)
+    return asked
 
 
 def _send(node: Node, send: Callable[[], Future]) -> Future:

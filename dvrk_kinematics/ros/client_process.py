@@ -25,6 +25,7 @@ from dvrk_kinematics.ros.end_watchdog import EndWatchdog
 from dvrk_kinematics.ros.interruptions import Interrupted, Interruptions
 from dvrk_kinematics.ros.process import bound_end, take_down
 from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.terminal import write_out
 
 __all__ = ["run_client", "run_with_node"]
 
@@ -93,5 +94,4 @@ def _do(work: Callable[[Node], int | None], node: Node, interruptions: Interrupt
 
 
 def _tell(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    write_out(sys.stderr, f"{text}\n")

@@ -22,6 +22,7 @@ from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.bringup import recording
 from dvrk_kinematics.ros.client_process import run_with_node
 from dvrk_kinematics.ros.demo_report import describe_plan, describe_result, is_traced
+from dvrk_kinematics.ros.end_times import END_S
 from dvrk_kinematics.ros.interruptions import Interrupted, Interruptions
 from dvrk_kinematics.ros.node_log import NodeLog
 from dvrk_kinematics.ros.patience import Patience
@@ -34,7 +35,7 @@ __all__ = ["main"]
 
 _RECORDER = "recorder"
 _BAG = "bag"
-_CLOSE_S = 20.0
+_LOG = "nodes.log"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,12 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.record and (folder / _BAG).exists():
         terminal.say(f"demo: {folder / _BAG} exists already; name another folder with --output")
         return 1
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        with (folder / "nodes.log").open("w", encoding="utf-8") as log:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / _LOG).open("w", encoding="utf-8") as log:
             return _Demo(options, folder, terminal, NodeLog(log)).run()
     except MissingExtra as error:
         terminal.say(f"demo: {error}")
+        return 1
+    except OSError as error:
+        terminal.say(f"demo: {error.filename or folder / _LOG}: {error.strerror}")
         return 1
 
 
@@ -105,7 +109,7 @@ class _Demo:
                     self._report(self.folder / "report.html")
         except DvrkError as error:
             say(f"demo: {error}")
-            say(f"what the nodes said: {self.folder / 'nodes.log'}")
+            say(f"what the nodes said: {self.folder / _LOG}")
             return 1
         except Interrupted as told:
             say("demo: interrupted; everything was stopped")
@@ -157,7 +161,7 @@ class _Demo:
 
     def _end_recorder(self, running: Supervisor) -> bool:
         """Let the recorder close its bag, and tell whether it did."""
-        code = running.end(_RECORDER, _CLOSE_S)
+        code = running.end(_RECORDER, END_S)
         self.terminal.say(f"{_RECORDER}: {self.log.last(_RECORDER)}")
         if code != 0:
             self.terminal.say(f"{_RECORDER}: exit code {code}; the bag may not be whole")

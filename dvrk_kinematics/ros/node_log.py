@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import suppress
 from typing import TextIO
 
 __all__ = ["NodeLog"]
@@ -25,13 +26,15 @@ class NodeLog:
         self._lock = threading.Lock()
 
     def __call__(self, line: str) -> None:
-        """Write a line."""
+        """Write a line; on a disk that is full, keep at least the last word of each."""
         with self._lock:
-            self._file.write(f"{line}\n")
-            self._file.flush()
             match = _LINE.fullmatch(line)
             if match is not None:
                 self._last[match["label"]] = match["text"]
+            # Whoever closes the file hears of what is still not written then.
+            with suppress(OSError):
+                self._file.write(f"{line}\n")
+                self._file.flush()
 
     def last(self, label: str) -> str:
         """The last that a process said, without stamps."""

@@ -16,12 +16,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
+from dvrk_kinematics.ros.terminal import write_out
+
+__all__ = ["ANSWER_S", "BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
 
 BOUND_S = 60.0
 """How long another process is waited for where nothing else is asked for (s)."""
 INNER_BOUND_S = 30.0
 """The same for a server on behalf of its client, who then hears why instead of giving up (s)."""
+ANSWER_S = BOUND_S + INNER_BOUND_S
+"""How long the answer of a bridge is waited for, which may look for its arm for BOUND_S first (s):
+whoever gives up as early does not hear what was missing."""
 _TELL_S = 3.0
 """After how long a line says what is waited for (s)."""
 _CHECK_S = 0.1
@@ -34,8 +39,7 @@ Wait = Callable[[float], bool]
 
 
 def _say_on_terminal(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    write_out(sys.stderr, f"{text}\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import TypeVar
 
 import rclpy
@@ -13,6 +14,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.ros.end_times import STOP_S, TEARDOWN_S
 from dvrk_kinematics.ros.end_watchdog import EndWatchdog
 from dvrk_kinematics.ros.node_usage import answer_arguments
 from dvrk_kinematics.ros.spinning import SpinningNode
@@ -25,13 +27,6 @@ NodeT = TypeVar("NodeT", bound=Node)
 
 _TASKS_S = 1.0
 """How long the end of a process may wait for what its node has still to send."""
-
-_STOP_S = 20.0
-"""By when a node that was told to stop must have done what it has to do; the longest wait of a
-node, for arms that come to rest, takes 10 s."""
-
-_TEARDOWN_S = 2.0
-"""How long the middleware may take to leave once everything that matters is done."""
 
 
 def run_node(
@@ -47,7 +42,8 @@ def run_node(
     publish, and the context ends last.
 
     What a node has to do at its end is done in ``on_stop``. From then on the process ends within
-    2 s, whatever the middleware does: by itself, or by an :class:`EndWatchdog`.
+    2 s, whatever the middleware does: by itself, or by an :class:`EndWatchdog`. A node that hangs
+    while it is made, and cannot be told, is ended 20 s after the signal.
 
     Args:
         make_node: Makes the node, once ROS is initialised.
@@ -64,13 +60,19 @@ def run_node(
     answered = answer_arguments(executable, arguments) if executable else None
     if answered is not None:
         return answered
-    stop = StopRequest()
-    previous = {sign: signal.signal(sign, stop.hear) for sign in stop_signals()}
+    stop, watchdog = StopRequest(), EndWatchdog("dvrk_kinematics")
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        # Once, so that a second Ctrl-C gives no more time.
+        if not stop.is_set:
+            watchdog.arm(STOP_S, 1, "a start that was interrupted")
+        stop.hear(number, frame)
+
+    previous = {sign: signal.signal(sign, hear) for sign in stop_signals()}
     # Whoever started this process may have kept signals back until somebody handles them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
     if not _init(arguments):
         return 1
-    watchdog = EndWatchdog("dvrk_kinematics")
     node, code = None, 1
     try:
         node = make_node()
@@ -79,6 +81,8 @@ def run_node(
     except DvrkError as error:
         rclpy.logging.get_logger("dvrk_kinematics").fatal(str(error))
     finally:
+        # From here on the clock is another one, which a signal must not set back.
+        stop.set()
         take_down(node, watchdog, code)
         for sign, handler in previous.items():
             signal.signal(sign, handler)
@@ -108,7 +112,7 @@ def _spin_until(
     with SpinningNode(node, on_end=stop.set) as spinning:
         try:
             stop.wait()
-            watchdog.arm(_STOP_S, 1, "what it does before it ends")
+            watchdog.arm(STOP_S, 1, "what it does before it ends")
             told = on_stop(node) if on_stop is not None else None
             # Whoever waits for the end of a goal shall hear of it.
             spinning.finish_tasks(_TASKS_S)
@@ -125,7 +129,7 @@ def bound_end(watchdog: EndWatchdog, code: int) -> None:
         watchdog: Ends the process then.
         code: Its exit code.
     """
-    watchdog.arm(_TEARDOWN_S, code, "leaving the middleware")
+    watchdog.arm(TEARDOWN_S, code, "leaving the middleware")
 
 
 def take_down(node: Node | None, watchdog: EndWatchdog, code: int) -> None:

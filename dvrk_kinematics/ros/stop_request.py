@@ -21,6 +21,11 @@ class StopRequest:
         self._is_set = False
         self._queue: SimpleQueue[None] = SimpleQueue()
 
+    @property
+    def is_set(self) -> bool:
+        """Whether it is asked for."""
+        return self._is_set
+
     def set(self) -> None:
         """Ask for the stop; from any thread and any signal handler."""
         self._is_set = True

@@ -17,14 +17,17 @@ from types import TracebackType
 
 from dvrk_kinematics.errors import MissingExtra
 from dvrk_kinematics.ros.bringup import RESPAWN_S, RESPAWNS, Process, command_line
+from dvrk_kinematics.ros.end_times import END_S
 from dvrk_kinematics.ros.stop_request import StopRequest
 
 __all__ = ["Supervisor"]
 
 _LOOK_S = 0.05
-_DEADLINES_S = {"arm_bridge": 2.5, "": 4.2, "arm_simulator": 4.7}
-"""By when processes must have ended, in the order in which they are told to (s). A bridge brings
-its arm to rest first, and all others are still there for it; the simulated arms come last."""
+_ORDER = ("arm_bridge", "", "arm_simulator")
+"""In which order processes are told to end. A bridge brings its arm to rest first, and all others
+are still there for it; the simulated arms come last."""
+_OTHERS_S = 4.0
+"""How long the programs of others may take to end (s): none of them moves an arm."""
 _KILL_S = 0.3
 _PR_SET_PDEATHSIG = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
@@ -81,8 +84,7 @@ class _Child:
         assert self._popen.stdout is not None
         for line in self._popen.stdout:
             # Read on, whatever becomes of the line: a node whose pipe is full stands still.
-            with contextlib.suppress(OSError):
-                self._say(f"[{self.process.label}] {line.rstrip()}")
+            self._say(f"[{self.process.label}] {line.rstrip()}")
 
 
 class Supervisor:
@@ -91,7 +93,8 @@ class Supervisor:
     Args:
         processes: What to run, in the order of starting.
         say: Takes every line that a process prints, with its name before it, and what happens to
-            the processes. Called from several threads.
+            the processes. Called from several threads. Where it cannot (OSError), the processes
+            go on and end all the same.
 
     Raises:
         MissingExtra: A program is not installed; those started before it are ended.
@@ -99,7 +102,7 @@ class Supervisor:
 
     def __init__(self, processes: Sequence[Process], say: Callable[[str], None]) -> None:
         self._processes = tuple(processes)
-        self._say = say
+        self._take = say
         self._children: list[_Child] = []
 
     def __enter__(self) -> Supervisor:
@@ -118,6 +121,11 @@ class Supervisor:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def _say(self, line: str) -> None:
+        """Say something, if there is still somebody to hear it, or room for it on a disk."""
+        with contextlib.suppress(OSError):
+            self._take(line)
 
     @property
     def pids(self) -> dict[str, int]:
@@ -183,25 +191,33 @@ class Supervisor:
 
     def stop(self) -> None:
         """End all, in order; those that do not are killed."""
-        begin = time.monotonic()
-        for executable, deadline_s in _DEADLINES_S.items():
+        for executable in _ORDER:
             group = [child for child in self._children if _is_in(child, executable)]
             for child in group:
                 child.signal(signal.SIGINT)
-            _await(group, begin + deadline_s - time.monotonic())
-        for child in self._children:
-            if child.code is None:
-                child.signal(signal.SIGKILL)
-                self._say(f"{child.process.label} does not end; it is killed")
-        _await(self._children, _KILL_S)
+            others = [child for child in group if not child.process.is_node]
+            begin = time.monotonic()
+            _await(others, _OTHERS_S)
+            self._kill(others)
+            _await(group, begin + END_S - time.monotonic())
+            self._kill(group)
         for child in self._children:
             child.join()
         self._children.clear()
 
+    def _kill(self, group: Sequence[_Child]) -> None:
+        """Kill those that are still there, whatever becomes of what is said of them."""
+        left = [child for child in group if child.code is None]
+        for child in left:
+            child.signal(signal.SIGKILL)
+        for child in left:
+            self._say(f"{child.process.label} does not end; it is killed")
+        _await(left, _KILL_S)
+
 
 def _is_in(child: _Child, executable: str) -> bool:
     name = Path(child.process.executable).name
-    return name == executable if executable else name not in _DEADLINES_S
+    return name == executable if executable else name not in _ORDER
 
 
 def _await(children: Sequence[_Child], timeout_s: float) -> None:

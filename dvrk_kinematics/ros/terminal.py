@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["Progress", "Terminal", "table"]
+__all__ = ["Progress", "Terminal", "table", "write_out"]
 
 _WIDTH = 40
 _LINE_EVERY = 0.1
+
+
+def write_out(stream: TextIO, text: str) -> None:
+    """Write at once; to nowhere from when nobody is at the other end any more.
+
+    A terminal that was closed must not keep a command from cancelling its goals and ending what it
+    has started.
+
+    Args:
+        stream: Where to write.
+        text: What, with its line breaks.
+    """
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        # What could not be written is still in the stream's buffer, and must not fail again at
+        # the end of the process, whose exit code would then be another one.
+        with suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 class Terminal:
@@ -30,21 +53,18 @@ class Terminal:
     def say(self, text: str) -> None:
         """Write a line."""
         self.leave()
-        self._stream.write(f"{text}\n")
-        self._stream.flush()
+        write_out(self._stream, f"{text}\n")
 
     def draw(self, text: str) -> None:
         """Draw a line over the one that was drawn before."""
         self._is_drawn = True
-        self._stream.write(f"\r{text}")
-        self._stream.flush()
+        write_out(self._stream, f"\r{text}")
 
     def leave(self) -> None:
         """Leave the line that was drawn as it is."""
         if self._is_drawn:
             self._is_drawn = False
-            self._stream.write("\n")
-            self._stream.flush()
+            write_out(self._stream, "\n")
 
 
 def _is_in_front(stream: TextIO) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import threading
@@ -17,6 +16,7 @@ from dvrk_kinematics.ros.stop_signals import stop_signals
 from dvrk_kinematics.ros.supervisor import Supervisor
 from dvrk_kinematics.ros.system import SIMULATED, System, make_processes
 from dvrk_kinematics.ros.system_arguments import ARGUMENTS, read_system
+from dvrk_kinematics.ros.terminal import write_out
 
 __all__ = ["main", "parse"]
 
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         system = parse(sys.argv[1:] if arguments is None else arguments)
         processes, left_out = leave_out_missing(make_processes(system))
     except DvrkError as error:
-        sys.stderr.write(f"dvrk up: {error}\n")
+        write_out(sys.stderr, f"dvrk up: {error}\n")
         return 1
     stop = StopRequest()
     for number in stop_signals():
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(f"next, in another terminal: ./dvrk arm {system.arms[0]} status{where}")
             return running.wait(stop)
     except DvrkError as error:
-        sys.stderr.write(f"dvrk up: {error}\n")
+        write_out(sys.stderr, f"dvrk up: {error}\n")
         return 1
 
 
@@ -100,12 +100,8 @@ _lock = threading.Lock()
 
 def _say(line: str) -> None:
     with _lock:
-        try:
-            sys.stdout.write(f"{line}\n")
-            sys.stdout.flush()
-        except OSError:
-            # Whoever read this is gone, the arms are not: go on without a word.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read this may be gone, the arms are not: go on without a word.
+        write_out(sys.stdout, f"{line}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A node that hangs at its end on purpose, with the interpreter lock held, as Fast DDS can."""
+"""A node that hangs on purpose: at its end, with the interpreter lock held, or at its start."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 
 from rclpy.node import Node
 
+from dvrk_kinematics.ros import process
 from dvrk_kinematics.ros.client_process import run_client
-from dvrk_kinematics.ros.process import run_node
 
 HANG_S = 60
 
@@ -37,6 +37,17 @@ class HangingNode(Node):
         hang()
 
 
+class NeverMade(Node):
+    """Waits for what never comes."""
+
+    def __init__(self) -> None:
+        super().__init__("hanging")
+        # The time that it has otherwise would only make the test longer.
+        vars(process)["STOP_S"] = 2.0
+        say_ready()
+        threading.Event().wait()
+
+
 def work(node: Node) -> int:
     """Wait to be interrupted, and leave a node that hangs."""
     node.destroy_node = hang  # type: ignore[method-assign]
@@ -48,6 +59,8 @@ def work(node: Node) -> int:
 if __name__ == "__main__":
     if sys.argv[1] == "client":
         sys.exit(run_client("hanging", work))
+    if sys.argv[1] == "start":
+        sys.exit(process.run_node(NeverMade))
     if sys.argv[1] == "code":
-        sys.exit(run_node(HangingNode, on_stop=lambda _: 5))
-    sys.exit(run_node(HangingNode))
+        sys.exit(process.run_node(HangingNode, on_stop=lambda _: 5))
+    sys.exit(process.run_node(HangingNode))

@@ -13,6 +13,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
 from dvrk_kinematics.ros.arm_client import ArmClient
 from dvrk_kinematics.ros.arm_command import carry_out, parse
@@ -136,11 +137,16 @@ def test_ctrl_c_cancels_the_goal_and_says_so(client: ArmClient) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=die_with_parent,
     )
-    while np.abs(client.read_joints() - began).max() < 1e-4:
-        assert command.poll() is None
-    command.send_signal(signal.SIGINT)
-    said, refused = command.communicate(timeout=60)
+    try:
+        while np.abs(client.read_joints() - began).max() < 1e-4:
+            assert command.poll() is None
+        command.send_signal(signal.SIGINT)
+        said, refused = command.communicate(timeout=60)
+    finally:
+        command.kill()
+        command.wait()
     assert command.returncode == 130
     assert "going there in 30.0 s" in said
     assert "cancelling the goal" in refused and "Traceback" not in refused

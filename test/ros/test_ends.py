@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.ros.end_watchdog import HUNG_ENDS
 
 HERE = Path(__file__).parent
@@ -30,12 +31,25 @@ def begin(kind: str, folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=die_with_parent,
     )
 
 
-@pytest.mark.parametrize(("kind", "code"), [("node", 0), ("code", 5), ("client", 130)])
-def test_a_process_that_hangs_in_its_teardown_is_ended_and_counted(
-    kind: str, code: int, tmp_path: Path
+TEARDOWN = "hanging: leaving the middleware"
+START = "dvrk_kinematics: a start that was interrupted"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "what"),
+    [
+        ("node", 0, TEARDOWN),
+        ("code", 5, TEARDOWN),
+        ("client", 130, f"hanging: interrupted\n{TEARDOWN}"),
+        ("start", 1, START),
+    ],
+)
+def test_a_process_that_hangs_when_it_shall_end_is_ended_and_counted(
+    kind: str, code: int, what: str, tmp_path: Path
 ) -> None:
     log = tmp_path / HUNG_ENDS
     log.write_text("Timeout (0:00:01)!\nof an earlier one\n")
@@ -51,10 +65,7 @@ def test_a_process_that_hangs_in_its_teardown_is_ended_and_counted(
         process.kill()
     assert 1.9 < time.monotonic() - told < END_S
     assert process.returncode == code
-    assert said == ("hanging: interrupted\n" if kind == "client" else "") + (
-        "hanging: leaving the middleware took more than 2 s; "
-        f"ended with exit code {code}; number 2 in {log}\n"
-    )
+    assert said == (f"{what} took more than 2 s; ended with exit code {code}; number 2 in {log}\n")
     assert "hanging_node.py" in log.read_text() and log.read_text().count("Timeout (") == 2
 
 
@@ -66,6 +77,7 @@ def test_eight_nodes_that_end_together_are_all_gone_in_time(tmp_path: Path) -> N
         capture_output=True,
         text=True,
         timeout=600.0,
+        preexec_fn=die_with_parent,
     )
     assert done.returncode == 0, done.stderr
     rounds = [json.loads(line) for line in done.stdout.splitlines()]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.ros.bringup import Process, command_line
 from dvrk_kinematics.ros.executables import COMMANDS, EXECUTABLES
 from dvrk_kinematics.ros.node_usage import NODE_SETTINGS, describe_node
@@ -23,6 +24,7 @@ def run(executable: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
+        preexec_fn=die_with_parent,
     )
 
 
@@ -108,6 +110,7 @@ def interrupt(executable: str, sign: signal.Signals, delay_s: float) -> tuple[in
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=die_with_parent,
     )
     try:
         deadline = time.monotonic() + TIMEOUT_S

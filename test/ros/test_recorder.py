@@ -12,7 +12,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.cli.report_bag import read_recording
 from dvrk_kinematics.errors import BagError
 from dvrk_kinematics.ros import qos
@@ -65,6 +65,13 @@ class Recording:
         return self.output
 
 
+def _prepare() -> None:
+    """In the recorder, before it runs."""
+    die_with_parent()
+    # Whoever runs the tests may have set it aside, as nohup does.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @contextmanager
 def running(process: Process) -> Iterator[Recording]:
     """A recorder that records, and is gone afterwards."""
@@ -74,8 +81,7 @@ def running(process: Process) -> Iterator[Recording]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        # Whoever runs the tests may have set it aside, as nohup does.
-        preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
+        preexec_fn=_prepare,
     )
     try:
         yield Recording(started)

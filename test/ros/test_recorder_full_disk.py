@@ -19,6 +19,7 @@ from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
 
+from bench.processes import die_with_parent
 from dvrk_kinematics.bags.bag_reader import BagReader
 from dvrk_kinematics.ros.bringup import Process, command_line, recording
 
@@ -37,7 +38,9 @@ ON_A_SMALL_DISK = f"""
 set -u
 folder=$1 copy=$2; shift 2
 mount -t tmpfs -o size={DISK} tmpfs "$folder" || exit 99
-"$@"
+"$@" &
+trap "kill $!" TERM
+wait $!
 code=$?
 cp -r "$folder/bag" "$copy"
 exit $code
@@ -47,6 +50,12 @@ exit $code
 @pytest.fixture
 def node(spinning: Callable[..., Node]) -> Node:
     return spinning("client")
+
+
+def _prepare(sizes: tuple[int, int]) -> None:
+    """In the recorder, before it runs."""
+    die_with_parent()
+    resource.setrlimit(resource.RLIMIT_FSIZE, sizes)
 
 
 @contextmanager
@@ -63,7 +72,7 @@ def recorder(
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, sizes),
+            preexec_fn=partial(_prepare, sizes),
         )
     try:
         yield started
@@ -151,6 +160,7 @@ head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
 echo "at its start: $?, left: $(ls "$disk")"
 rm "$disk/fill"
 "$@" &
+trap "kill $!" TERM
 while [ ! -s "$disk/bag/bag.mcap" ]; do sleep 0.05; done
 head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
 kill -INT $!

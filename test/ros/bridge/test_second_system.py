@@ -13,6 +13,7 @@ import pytest
 from bridge_client import bridge_of
 from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at
 
+from bench.processes import die_with_parent
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
 from dvrk_kinematics.ros.sole_publisher import find_elsewhere
@@ -20,8 +21,21 @@ from dvrk_kinematics.ros.sole_publisher import find_elsewhere
 
 def start(process: Process) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command_line(process), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command_line(process),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=die_with_parent,
     )
+
+
+def await_end(process: subprocess.Popen[str]) -> str:
+    """Wait until a process ends by itself; gives what it said."""
+    try:
+        return process.communicate(timeout=TIMEOUT_S)[0]
+    finally:
+        process.kill()
+        process.wait()
 
 
 def wait_running(bridge: Any) -> None:
@@ -40,7 +54,7 @@ def test_a_second_bridge_and_a_second_simulator_end_and_disturb_nobody(make_rig:
     goal = client.go(at(yaw=0.4), 6.0)
     client.wait_moving(0.2, before=sent)
     seconds = [start(bridge_of("first", arm="PSM1")), start(simulated_arms(["PSM1"], "first"))]
-    said = [second.communicate(timeout=TIMEOUT_S)[0] for second in seconds]
+    said = [await_end(second) for second in seconds]
     assert [second.returncode for second in seconds] == [1, 1], said
     what = "runs already and publishes /first/PSM1"
     assert f"another bridge of PSM1 (process {rig.bridge.pid}) {what}/servo_jp" in said[0]
@@ -64,7 +78,14 @@ def test_who_starts_a_second_system_never_commands_the_first(
         line += ["--no-record", "--output", str(tmp_path / "demo")]
     else:
         line += ["--bring-up", "--started-by", "1000000000", "--ros-args", "-r", "__ns:=/traced"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    done = subprocess.run(
+        line,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        preexec_fn=die_with_parent,
+    )
     assert done.returncode == 1, done
     said = done.stdout + done.stderr
     assert "another bridge of PSM1" in said or "ended with exit code 1" in said, said
@@ -104,7 +125,7 @@ def test_two_descriptions_with_one_root_are_told_apart(run: Any, tmp_path: Path)
     file.write_text(f'<robot name="r">{"".join(parts)}</robot>')
     wait_running(run(bridge_of("roots", arm="PSM1", description=str(file))))
     second = start(bridge_of("roots", arm="PSM2", description=str(file)))
-    said = second.communicate(timeout=TIMEOUT_S)[0]
+    said = await_end(second)
     assert second.returncode == 1 and "its root 'world' is the root of another arm's" in said
     wait_running(run(bridge_of("roots", arm="PSM2", description=str(file), join="none")))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,9 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from bench.processes import die_with_parent
+
 _WAIT_S = 90.0
 _END_S = 60.0
 _GONE_S = 20.0
+
+
+def _begin_in_front() -> None:
+    """In the command, before it runs: as in a terminal, and gone when the tests are killed."""
+    die_with_parent()
+    # Whoever runs the tests may have set it aside, as nohup does.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class RunningCommand:
@@ -33,6 +43,7 @@ class RunningCommand:
             text=True,
             # As in a terminal of its own, whose Ctrl-C goes to all that was started there.
             start_new_session=True,
+            preexec_fn=_begin_in_front,
         )
         self._lines: list[str] = []
         self._changed = threading.Condition()
@@ -45,11 +56,11 @@ class RunningCommand:
         with self._changed:
             return "".join(self._lines)
 
-    def wait(self, text: str, count: int = 1) -> None:
-        """Wait until it has printed something, so many times."""
+    def wait(self, text: str, count: int = 1, within_s: float = _WAIT_S) -> None:
+        """Wait until it has printed something, so many times (s)."""
         with self._changed:
             came = self._changed.wait_for(
-                lambda: sum(text in line for line in self._lines) >= count, timeout=_WAIT_S
+                lambda: sum(text in line for line in self._lines) >= count, timeout=within_s
             )
         assert came, f"{text!r} did not come {count} times\n{self.output}"
 

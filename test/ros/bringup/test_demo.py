@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
-from running_command import await_gone, running
+from command_log import CommandLog
+from observer import until
+from running_command import await_gone, running, running_command
 
+from dvrk_kinematics import load_arm
 from dvrk_kinematics.motion.following_words import EXACT
 
 pytestmark = pytest.mark.ros
 
 DEMO = "dvrk_kinematics.ros.demo"
+PLANNING_S = 130.0
+"""More than the trajectory server's ``max_planning_time``, after which it says so."""
 
 
 def test_the_demo_traces_records_and_reports(tmp_path) -> None:
@@ -97,18 +104,11 @@ def _check_figures(text: str) -> None:
 
 
 def test_a_figure_that_does_not_fit_fails_with_a_sentence(tmp_path) -> None:
-    result = subprocess.run(
-        [
-            *(sys.executable, "-m", "dvrk_kinematics.ros.demo", "--no-record"),
-            *("--scale", "5", "--output", str(tmp_path / "demo")),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120.0,
-        check=False,
-    )
-    assert result.returncode == 1
-    assert "fits nowhere at scale 5, at most" in result.stdout
+    told = ("--scale", "5", "--no-record", "--output", str(tmp_path / "demo"))
+    with running(DEMO, *told) as demo:
+        demo.wait("looking for the place with the most room")
+        demo.wait("fits nowhere at scale 5, at most", within_s=PLANNING_S)
+        assert demo.end() == 1
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,63 @@ def test_a_process_that_dies_is_named_and_ends_the_demo(
         assert demo.end() == 1
         assert f"demo: {label}: ended with exit code -9 within" in demo.output
         await_gone(pids)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupted_demo_brings_its_arm_to_rest_and_leaves_nothing_running(
+    node, tmp_path, times
+) -> None:
+    sent = CommandLog(node, "PSM1/", load_arm("PSM"), lambda: None)
+    told = ("--scale", "0.3", "--no-record", "--output", str(tmp_path / "demo"))
+    with running(DEMO, *told) as demo:
+        demo.wait("tracing   0 %")
+        pids = demo.children()
+        until(lambda: sent.quiet_s() < 0.5, "the motion")
+        for _ in range(times):
+            demo.process.send_signal(signal.SIGINT)
+            # The second one comes while the first is dealt with.
+            demo.wait("cancelling the goal")
+        assert demo.end() == 130
+        await_gone(pids)
+        assert "Traceback" not in demo.output
+        assert "demo: interrupted; everything was stopped\n" in demo.output
+        assert "it is killed" not in (tmp_path / "demo" / "nodes.log").read_text()
+    # It was brought to rest along its path, by ever smaller steps.
+    sent.check()
+    steps = np.abs(np.diff(sent.setpoints(), axis=0)).max(axis=1)
+    assert steps[-1] < 0.2 * steps.max(), steps[-20:]
+
+
+# All that is said comes while there is no room left.
+ON_A_FULL_DISK = """
+set -u
+disk=$1; shift
+mount -t tmpfs -o size=64k tmpfs "$disk" || exit 99
+head -c 1000000 /dev/zero > "$disk/fill" 2> /dev/null
+exec "$@"
+"""
+
+
+def test_a_full_disk_ends_the_demo_in_a_sentence(tmp_path) -> None:
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not installed")
+    room = ["unshare", "--mount", "sh", "-c", ON_A_FULL_DISK, "sh", str(tmp_path)]
+    mount = ["mount", "-t", "tmpfs", "tmpfs", str(tmp_path)]
+    if subprocess.run([*room[:2], *mount], check=False).returncode:
+        pytest.skip("mounting is not permitted")
+    output = ("--output", str(tmp_path / "demo"))
+    with running_command([*room, sys.executable, "-m", DEMO, *output]) as demo:
+        demo.wait("started")
+        assert demo.end() == 1
+    assert "demo: recorder: ended with exit code 1 within" in demo.output
+    assert f"demo: {tmp_path / 'demo' / 'nodes.log'}: No space left on device" in demo.output
+    assert "Traceback" not in demo.output
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence() -> None:
+    with running(DEMO, "--output", "/proc/nowhere/demo") as demo:
+        assert demo.end() == 1
+    assert demo.output == "demo: /proc/nowhere: No such file or directory\n"
 
 
 def test_a_bag_that_is_there_already_is_refused_before_anything_starts(tmp_path) -> None:

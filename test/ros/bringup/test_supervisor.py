@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -134,6 +135,20 @@ def test_a_process_that_does_not_end_is_killed_within_five_seconds(script, heard
         assert time.monotonic() - begin < 10.0
     assert not _is_alive(pid)
     assert any("does not end; it is killed" in line for line in heard.lines)
+
+
+def test_all_that_do_not_end_are_killed_though_nobody_can_be_told(script, heard) -> None:
+    """On a full disk the first that was killed was the last."""
+
+    def say(line: str) -> None:
+        heard(line)
+        raise OSError(errno.ENOSPC, line)
+
+    with Supervisor([script(f"stubborn_{k}", STUBBORN) for k in range(2)], say) as running:
+        heard.wait("runs", 2)
+        pids = running.pids
+    assert sum("does not end; it is killed" in line for line in heard.lines) == 2
+    assert not any(_is_alive(pid) for pid in pids.values())
 
 
 def test_output_is_read_on_when_nobody_takes_it_any_more(script) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -23,7 +24,9 @@ from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.bringup import Process, simulated_arms
 from dvrk_kinematics.ros.calls import call
+from dvrk_kinematics.ros.end_times import END_S
 from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
+from dvrk_kinematics.ros.patience import ANSWER_S
 
 pytestmark = pytest.mark.ros
 
@@ -35,12 +38,9 @@ READY = "nothing is sent before bridge/"
 UP_AND_READY = "home: homed"
 """What the bridge of a simulated arm says when it has enabled and homed it by itself."""
 
-END_S = 10.0
-"""Generous for a busy machine; what is meant is 5 s, after which ``up`` kills and says so."""
-
 
 def _end(command, number: int) -> None:
-    """End the command as a user does: all processes end by themselves, in time."""
+    """End the command as a user does: all processes end by themselves, none at its last moment."""
     pids = command.children()
     begin = time.monotonic()
     assert command.signal(number) == 0, command.output
@@ -165,7 +165,9 @@ def test_below_nohup_the_arms_go_on_when_the_terminal_is_closed(node) -> None:
         process.stdout.close()
         process.send_signal(signal.SIGHUP)
         enable = node.create_client(Trigger, "bridge/PSM3/enable")
-        assert call(enable, Trigger.Request(), TIMEOUT_S).success
+        # A bridge that cannot find its arm says so then, where nobody can read what it prints.
+        answer = call(enable, Trigger.Request(), ANSWER_S)
+        assert answer.success, answer.message
         process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT_S) == 0
     finally:
@@ -178,6 +180,28 @@ def test_killed_during_its_start_it_leaves_nothing_behind() -> None:
         command.wait("started")
         pids = command.children()
         command.process.kill()
+        await_gone(pids)
+
+
+def test_a_terminal_that_is_closed_ends_all(node) -> None:
+    with running(UP, "arm:=PSM2", "servers:=false") as command:
+        command.wait(UP_AND_READY)
+        _end(command, signal.SIGHUP)
+
+
+@pytest.mark.parametrize("killed", ["up", "executables arm_bridge", "executables arm_simulator"])
+def test_whatever_is_killed_while_all_end_nothing_is_left(killed) -> None:
+    with running(UP, "servers:=false", "bring_up:=false") as command:
+        command.wait("started")
+        command.wait(READY)
+        pids = command.children()
+        victim = command.process.pid if killed == "up" else command.find(killed)
+        command.process.send_signal(signal.SIGINT)
+        # Whatever comes first: it may have ended by now.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+        assert command.end() == (-signal.SIGKILL if killed == "up" else 0), command.output
+        assert "Traceback" not in command.output
         await_gone(pids)
 
 
