@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import struct
 import subprocess
 import sys
 import termios
@@ -21,11 +23,22 @@ terminal.say("done")
 """
 
 
-def show(prepare: Callable[[int], None]) -> str:
+PAGES = """
+import sys
+from dvrk_kinematics.ros.terminal import Page
+page = Page(sys.stdout)
+for lines in sys.argv[1:]:
+    page.draw(lines)
+"""
+
+
+def show(prepare: Callable[[int], None], script: str = SHOW, *arguments: str) -> str:
     """What a process writes to a pseudo-terminal, with what it does with that before."""
     master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-c", SHOW],
+        [sys.executable, "-c", script, *arguments],
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         stdin=subprocess.DEVNULL,
         stdout=slave,
         stderr=slave,
@@ -43,6 +56,32 @@ def show(prepare: Callable[[int], None]) -> str:
     os.close(master)
     assert process.wait(60.0) == 0
     return output.decode().replace("\r\n", "\n")
+
+
+def read_screen(text: str, columns: int) -> str:
+    """What stands on a screen so wide after a text was written to it."""
+    rows = [""]
+    while text:
+        up = re.match(r"\x1b\[(\d+)A\x1b\[J", text)
+        if up:
+            del rows[-1 - int(up[1]) :]
+            rows.append("")
+        elif text[0] == "\n":
+            rows.append("")
+        elif len(rows[-1]) == columns:
+            rows.append(text[0])
+        else:
+            rows[-1] += text[0]
+        text = text[up.end() if up else 1 :]
+    return "\n".join(rows)
+
+
+def test_a_page_is_drawn_over_wrapped_rows_too() -> None:
+    wide, wider = "a" * 80, "b" * 161
+    pages = [f"first\n{wide}\n{wider}", f"{wider}\n\nsecond", "third\nrow"]
+    text = show(become_its_terminal, PAGES, *pages)
+    assert text.count("\x1b[J") == 2 and "first" in text and "second" in text
+    assert read_screen(f"before\n{text}", 80) == "before\nthird\nrow\n"
 
 
 def become_its_terminal(slave: int) -> None:
