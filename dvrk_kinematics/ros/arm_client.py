@@ -148,15 +148,20 @@ class ArmClient:
             raise ArmNotReady(self.name, f"{self.name} has no valid joints: {state}{hint}")
         return q
 
-    def read_status(self) -> ArmStatus:
-        """Everything that is known now; waits until the bridge has said something.
+    def read_status(self, is_patient: bool = True) -> ArmStatus:
+        """Everything that is known now.
+
+        Args:
+            is_patient: Whether to wait until the bridge has said something, and for the valid
+                joints of an arm that is homed. It may have none all the same, if it is disabled.
 
         Raises:
             CallFailed: The bridge does not answer.
         """
-        is_said = partial(self.diagnostics.wait, self._connection, 0.0)
-        self.patience.wait(is_said, f"diagnostics of {self.name}", _SAID_S)
-        self._wait_for_joints()
+        if is_patient:
+            is_said = partial(self.diagnostics.wait, self._connection, 0.0)
+            self.patience.wait(is_said, f"diagnostics of {self.name}", _SAID_S)
+            self._wait_for_joints()
         facts, q = self.facts, self._newest_joints()
         status = self._read_lines()
         if q is None:

@@ -93,10 +93,10 @@ def _status(client: ArmClient, _: argparse.Namespace) -> int:
 
 def _watch(client: ArmClient, options: argparse.Namespace) -> int:
     deadline_s = time.monotonic() + options.duration
-    page = Page(sys.stdout)
+    page, is_first = Page(sys.stdout), True
     try:
         while time.monotonic() < deadline_s:
-            status = client.read_status()
+            status, is_first = client.read_status(is_patient=is_first), False
             if sys.stdout.isatty():
                 page.draw(describe_status(status))
             else:

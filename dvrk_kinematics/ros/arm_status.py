@@ -91,7 +91,7 @@ def describe_status(status: ArmStatus) -> str:
     if status.jaw is not None:
         rows.append((f"{status.jaw.name} (opening)", _joint(status.jaw)))
     if status.T_base_tip is None:
-        none = "none that are valid: the arm is not homed, or has no tool"
+        none = "none that are valid: the arm is not homed, not enabled, or has no tool"
         rows.append(("joints", none if status.lines else "unknown"))
     else:
         # A row each: in one they would be wider than a terminal.

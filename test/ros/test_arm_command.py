@@ -15,6 +15,7 @@ import rclpy
 from control_msgs.msg import SpeedScalingFactor
 from rclpy.context import Context
 from rclpy.node import Node
+from screen import become_its_terminal, read_screen, show
 
 from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
 from dvrk_kinematics.ros import qos
@@ -136,6 +137,23 @@ def test_refusals_are_the_bridges_own_sentences(person: Person) -> None:
     assert person.types("hold").startswith("PSM1: hold: ")
 
 
+def test_watch_draws_over_what_it_drew_on_a_terminal_of_80_columns(person: Person) -> None:
+    person.types("pause")
+    # The sentence of a refusal is wider than that.
+    person.is_refused("jaw", "0")
+    person.types("resume")
+    person.types("enable")
+
+    def is_drawn_thrice(text: str) -> bool:
+        return text.count("\x1b[J") == 2 and text.endswith("s ago\n")
+
+    text = show(become_its_terminal, *COMMAND, "watch", is_enough=is_drawn_thrice)
+    assert max(len(line) for line in text.split("\n")) > 80
+    screen = read_screen(text, 80)
+    assert screen.count("PSM1: ") == screen.count("orientation") == 1
+    assert " s ago\n" in screen and "last stop" in screen
+
+
 def test_an_arm_without_a_bridge_is_told_with_those_that_have_one(desk: Node) -> None:
     told: list[str] = []
     with pytest.raises(BridgeMissing) as caught:
@@ -219,11 +237,9 @@ def test_arms_of_one_name_in_two_namespaces_are_told_apart(
         outcome = other.trigger("enable")
         assert outcome.is_done, outcome
         for _ in range(3):
-            # Each has heard both since then.
-            states = [line.values["state"] for line in (_hear(client), _hear(other))]
-            assert states == ["DISABLED", "ENABLED"]
-            told = [one.read_status() for one in (client, other)]
-            assert [one.value("connection", "state") for one in told] == states
+            for one, state in ((client, "DISABLED"), (other, "ENABLED")):
+                assert _hear(one).values["state"] == state
+                assert one.read_status().value("connection", "state") == state
         bridge.kill()
         deadline_s, text = time.monotonic() + 60.0, ""
         while "the bridge has been silent for" not in text:
