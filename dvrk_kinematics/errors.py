@@ -242,16 +242,18 @@ class BridgeMissing(DvrkError):
         arm: Name of the arm.
         waited_s: How long its bridge was waited for (s).
         others: The arms that have bridges, with their namespaces.
+        start: The command that starts one.
     """
 
-    def __init__(self, arm: str, waited_s: float, others: Iterable[str]) -> None:
+    def __init__(self, arm: str, waited_s: float, others: Iterable[str], start: str) -> None:
         self.arm = arm
         self.waited_s = waited_s
         self.others = tuple(others)
+        self.start = start
         found = ", ".join(self.others) or "none"
         super().__init__(
             f"no bridge of {arm} appeared within {waited_s:g} s (bridges that run: {found}); "
-            f"start one in another terminal: ./dvrk up --arm {arm}"
+            f"start one in another terminal: {start}"
         )
 
 

@@ -21,11 +21,11 @@ print(arm, arm.joint_names)
 task = WeldTask()
 motion = sample_weld(arm, task)
 print(f"{task.samples} samples, {1e3 * (motion.t[1] - motion.t[0]):.1f} ms apart")
-print("joints at the begin", motion.q[0], "and at the end", motion.q[-1])
+print("joints at the start", motion.q[0], "and at the end", motion.q[-1])
 
 # Inverse velocity and acceleration: what the joints do for a tip that moves evenly.
-print("joint velocities at the begin", motion.qd[0], "rad/s")
-print("joint accelerations at the begin", motion.qdd[0], "rad/s^2")
+print("joint velocities at the start", motion.qd[0], "rad/s")
+print("joint accelerations at the start", motion.qdd[0], "rad/s^2")
 
 # And forward again: the tip's twist and acceleration, linear before angular.
 print("twist", arm.twist(motion.q[0], motion.qd[0]))

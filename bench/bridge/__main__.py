@@ -1,8 +1,9 @@
 """Plays the Block-O through the bridge to a simulated arm, beside a bare loop in the same run.
 
-*Contour* is the distance of every setpoint_cp of the arm, less what the controller's rounded joint
-offsets make of it (0.6 um RMS), from the nearest point of the exact figure, *lag* how much later
-than planned it was there; two periods and the ticks missed are allowed. A try that the guard
+*Off the exact path* is the distance of every setpoint_cp of the arm, less what the controller's
+rounded joint offsets make of it (0.6 um RMS), from the nearest point of the exact figure: the
+planned path's deviation and the contour error together. *Lag* is how much later than planned it
+was there; two periods and the ticks missed are allowed. A try that the guard
 stops, as it does when the machine has no time for 50 ms, is counted and begun anew; the figures
 are those of the last try, and what only a whole one proves is called unproven if that was stopped,
 too. *Latency* is the time from the sending of a measured_js to that
@@ -125,9 +126,12 @@ def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: floa
         Figure("figure not played, %", unplayed, 0.0),
         Figure("tries that the guard stopped", float(len(report["stops"])), 0.0),
         Figure(
-            f"contour error of {len(times)} poses, um", 1e6 * errors.position.max(), 2.0, is_whole
+            f"off the exact path, {len(times)} poses, um",
+            1e6 * errors.position.max(),
+            2.0,
+            is_whole,
         ),
-        Figure("contour error, urad", 1e6 * errors.rotation.max(), 2.0, is_whole),
+        Figure("off the exact path, urad", 1e6 * errors.rotation.max(), 2.0, is_whole),
         Figure("lag p50, ms", 1e3 * float(np.median(errors.lag_s))),
         Figure("lag max, ms", 1e3 * errors.lag_s.max(), lag_ms, is_whole),
         Figure("period p99 to bare loop", bridge.p99_ms / bare.p99_ms, 1.5),
@@ -165,7 +169,7 @@ def find_latency(measured: Array, shown: Array) -> Array:
 
 
 def find_lateness(text: str) -> float:
-    """How late a motion was by its own result (s): a slow-down is no contour error."""
+    """How late a motion was by its own result (s): a slow-down is no error of the path."""
     found = re.search(r"([0-9.]+) ms late", text)
     return 0.0 if found is None else 1e-3 * float(found[1])
 
@@ -183,7 +187,7 @@ def find_slow_down(latencies_s: Sequence[float]) -> list[Figure]:
 
 
 def find_growth(memory: Array, begin_ns: int) -> tuple[float, float]:
-    """How much more memory was held at the end than at the begin (MB), and how long that was (s).
+    """How much more memory was held at the end than at the start (MB), and how long that was (s).
 
     The first ten seconds do not count: that is when messages are seen for the first time.
     """

@@ -149,7 +149,7 @@ def render_traces(traces: Sequence[Trace]) -> str:
     """The table of traced figures in Markdown."""
     lines = [
         "| test | planned, s | missed ticks | planned and missed ticks, s | took, s | tries | "
-        "lag, s | contour, um | contour, urad | samples | goal | bridge |",
+        "lag, s | off the exact path, um | urad | samples | goal | bridge |",
         "|" + "---|" * 12,
     ]
     for one in traces:

@@ -36,8 +36,9 @@ class Trace(NamedTuple):
         slow_downs: How often lateness slowed it down.
         tries: How often it was sent until it arrived.
         lag_s: How much later than planned the tip was anywhere.
-        position_um: Largest contour error.
-        rotation_urad: Largest contour error of the orientation.
+        position_um: How far the tip was off the exact figure at most: its contour error, and how
+            far the planned path is off that figure.
+        rotation_urad: The same of the orientation.
         samples: States of the arm that were compared.
     """
 
@@ -111,20 +112,20 @@ def trace(node: Node, arm: str, scale: float, preset: str, turning: float) -> Tr
     # A machine that has no time for the bridge stops a motion, rightly; then it is sent again.
     while not result.success and tries < _TRIES:
         result, tries = _send(client, goal, times), tries + 1
-    taken, error = times.read(), result.error
+    taken, error, plan = times.read(), result.error, result.plan
     return Trace(
         preset,
         result.success,
         result.message,
-        result.plan.duration,
+        plan.duration,
         taken.took_s,
         taken.missed_ticks,
         taken.lost_s,
         result.slow_downs,
         tries,
         error.lag_max,
-        1e6 * error.contour_position_max,
-        1e6 * error.contour_rotation_max,
+        1e6 * (error.contour_position_max + plan.position_deviation),
+        1e6 * (error.contour_rotation_max + plan.rotation_deviation),
         error.samples,
     )
 

@@ -46,7 +46,10 @@ _MOST_FRAMES = 500
 
 
 def plan_figure(scale: float) -> Plan:
-    """The motion of ``./dvrk demo``: the Block-O where a PSM has most room for it.
+    """The Block-O as ``./dvrk demo --scale`` plans it: where a PSM has most room, as fast.
+
+    Args:
+        scale: Size; 1 is the Block-O of the paper. The demo traces one of 0.5 unless told.
 
     Raises:
         DvrkError: It fits nowhere at that scale.

@@ -154,7 +154,9 @@ def _figure_rows(arm: ArmFigures) -> list[tuple[str, str]]:
         rows.append(("tracking error of the tip, max / RMS", words))
     rows.append(("speed below the planned one", _slow_downs(arm)))
     count = arm.counted_slow_downs
-    rows.append(("slow-downs by lateness", "not recorded" if count is None else str(count)))
+    # The bridge tells once a second, which is too seldom to tell one motion's from another's.
+    told = "not recorded" if count is None else str(count)
+    rows.append(("slow-downs by lateness, in the whole bag", told))
     rows.append(("tip from", arm.tip_source))
     return rows
 

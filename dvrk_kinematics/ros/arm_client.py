@@ -24,6 +24,7 @@ from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_status import (
     ArmStatus,
     JointReading,
+    describe_start,
     describe_state,
     find_next_step,
 )
@@ -48,6 +49,8 @@ _OLD_S = 1.0
 """Joints that were heard longer ago (s) are not those of now."""
 _SAID_S = 5.0
 """By when a bridge has said again how it is (s): it does so every second."""
+_SILENT_S = 3.0
+"""A bridge that has said nothing for so long (s) may be gone: what it said is told no more."""
 _LINES = ("connection", "motion", "last stop")
 
 
@@ -97,9 +100,15 @@ class ArmClient:
         )
         self._enable = node.create_client(Trigger, f"bridge/{arm}/enable")
         is_there = looking_at(self._enable.service_is_ready)
-        what = f"the bridge of {arm}; ./dvrk up --arm {arm} in another terminal starts one"
+        start = describe_start(arm, self.namespace)
+        what = f"the bridge of {arm}; {start} in another terminal starts one"
         if not patience.wait(is_there, what, bound_s):
-            raise BridgeMissing(arm, bound_s, self._find_bridges())
+            raise BridgeMissing(arm, bound_s, self._find_bridges(), start)
+
+    @property
+    def namespace(self) -> str:
+        """Where the arm's names begin, without slashes at its ends; "" for the root."""
+        return str(self.node.get_namespace()).strip("/")
 
     @property
     def facts(self) -> BridgeFacts:
@@ -139,19 +148,22 @@ class ArmClient:
             raise ArmNotReady(self.name, f"{self.name} has no valid joints: {state}{hint}")
         return q
 
-    def read_status(self) -> ArmStatus:
-        """Everything that is known now; waits until the bridge has said something.
+    def read_status(self, is_patient: bool = True) -> ArmStatus:
+        """Everything that is known now.
+
+        Args:
+            is_patient: Whether to wait until the bridge has said something, and for the valid
+                joints of an arm that is homed. It may have none all the same, if it is disabled.
 
         Raises:
             CallFailed: The bridge does not answer.
         """
-        is_said = partial(self.diagnostics.wait, self._connection, 0.0)
-        self.patience.wait(is_said, f"diagnostics of {self.name}", _SAID_S)
-        self._wait_for_joints()
-        heard = {name: self.diagnostics.newest(f"{self.name} {name}") for name in _LINES}
-        lines = {name: line for name, line in heard.items() if line is not None}
+        if is_patient:
+            is_said = partial(self.diagnostics.wait, self._connection, 0.0)
+            self.patience.wait(is_said, f"diagnostics of {self.name}", _SAID_S)
+            self._wait_for_joints()
         facts, q = self.facts, self._newest_joints()
-        status = ArmStatus(self.name, f"{self.name}_base", speed=self._speed, lines=lines)
+        status = self._read_lines()
         if q is None:
             return status
         joints = zip(facts.arm.model.joints, q.tolist(), strict=True)
@@ -159,6 +171,17 @@ class ArmClient:
         return replace(
             status, joints=readings, jaw=self._read_jaw(), T_base_tip=facts.arm.forward(q)
         )
+
+    def _read_lines(self) -> ArmStatus:
+        """What the bridge said, if that was not long ago."""
+        now_s = time.monotonic()
+        heard = {name: self.diagnostics.newest(f"{self.name} {name}") for name in _LINES}
+        lines = {name: line for name, line in heard.items() if line is not None}
+        status = ArmStatus(self.name, f"{self.name}_base", self.namespace)
+        silent_s = min((now_s - line.heard_s for line in lines.values()), default=0.0)
+        if silent_s > _SILENT_S:
+            return replace(status, silent_s=silent_s)
+        return replace(status, speed=self._speed, lines=lines)
 
     def _wait_for_joints(self) -> None:
         """Wait for valid joints, unless the bridge says that there are none."""
@@ -212,17 +235,28 @@ class ArmClient:
         jaw = self.facts.arm.jaw
         sign = 1.0 if jaw is None else self.facts.sign_of(jaw.name)
         goal.command = JointState(position=[sign * opening])
-        action = f"bridge/{self.name}/gripper_cmd"
+        action, begin_s = f"bridge/{self.name}/gripper_cmd", time.monotonic()
         response = self._carry_out(ParallelGripperCommand, action, goal)
         if response.status == GoalStatus.STATUS_SUCCEEDED:
             reached = response.result.state.position
             is_at = show_quantity(sign * reached[0], Quantity.ANGLE) if reached else ""
             return Outcome(True, is_at)
-        # The action has no field for a reason; the diagnostics do.
-        said = self.wait_for_line("last stop")
-        values = {} if said is None else said.values
         stalled = "the jaw stalled" if response.result.stalled else ""
-        return Outcome(False, stalled or values.get("refused") or values.get("jaw_stop", ""))
+        return Outcome(False, stalled or self._find_jaw_reason(begin_s) or "cancelled")
+
+    def _find_jaw_reason(self, begin_s: float) -> str:
+        """Why the jaw has not got there since a moment (s, monotonic); empty if that is not said.
+
+        The action has no field for a reason; the diagnostics do.
+        """
+        # A line that was on its way when the goal ended does not know of that; the next one does.
+        for _ in range(2):
+            line = self.wait_for_line("last stop")
+            if line is not None and line.is_since("jaw_stop_age_s", begin_s):
+                return line.values.get("jaw_stopped", "")
+            if line is not None and line.is_since("refusal_age_s", begin_s):
+                return line.values.get("refused", "")
+        return ""
 
     def wait_for_line(self, name: str) -> Line | None:
         """The next line of the bridge's diagnostics of a name; None if none comes."""

@@ -17,6 +17,7 @@ from dvrk_kinematics.ros.arm_status import describe_status, summarise_status
 from dvrk_kinematics.ros.arm_target import find_duration, read_target
 from dvrk_kinematics.ros.client_process import run_client
 from dvrk_kinematics.ros.quantity import Quantity, read_quantity
+from dvrk_kinematics.ros.terminal import Page
 
 __all__ = ["carry_out", "main", "parse"]
 
@@ -92,16 +93,12 @@ def _status(client: ArmClient, _: argparse.Namespace) -> int:
 
 def _watch(client: ArmClient, options: argparse.Namespace) -> int:
     deadline_s = time.monotonic() + options.duration
-    rows = 0
+    page, is_first = Page(sys.stdout), True
     try:
         while time.monotonic() < deadline_s:
-            status = client.read_status()
+            status, is_first = client.read_status(is_patient=is_first), False
             if sys.stdout.isatty():
-                text = describe_status(status)
-                # Over what was written before, to the end of the screen.
-                sys.stdout.write(f"\x1b[{rows}A\x1b[J" if rows else "")
-                rows = text.count("\n") + 1
-                _say(text)
+                page.draw(describe_status(status))
             else:
                 _say(summarise_status(status))
             time.sleep(min(_WATCH_S, max(0.0, deadline_s - time.monotonic())))

@@ -19,7 +19,6 @@ from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_client import ArmClient, Outcome
 from dvrk_kinematics.ros.arm_target import joint_quantity
 from dvrk_kinematics.ros.bridge_facts import BridgeFacts
-from dvrk_kinematics.ros.heard_diagnostics import Line
 from dvrk_kinematics.ros.patience import looking_at
 from dvrk_kinematics.ros.quantity import Quantity, read_quantity, show_quantity
 
@@ -106,7 +105,7 @@ def _make_outcome(client: ArmClient, jog: Jog, begin_s: float, begin_q: Array) -
     if refusal:
         return Outcome(False, refusal)
     moved = _show_way(client, jog, begin_q)
-    has_stopped = stop is not None and _is_new(stop, "stop_age_s", begin_s)
+    has_stopped = stop is not None and stop.is_since("stop_age_s", begin_s)
     if stop is not None and has_stopped and stop.values.get("stop") not in _OWN_ENDS:
         return Outcome(False, f"{stop.message}; {moved}")
     return Outcome(True, f"{moved}; {slowed}" if slowed else moved)
@@ -115,15 +114,11 @@ def _make_outcome(client: ArmClient, jog: Jog, begin_s: float, begin_q: Array) -
 def _find_refusal(client: ArmClient, begin_s: float) -> str:
     """Why the bridge has refused something since a moment; empty if it has not."""
     line = client.diagnostics.newest(f"{client.name} last stop")
-    if line is None or not _is_new(line, "refusal_age_s", begin_s):
+    if line is None or not line.is_since("refusal_age_s", begin_s):
         return ""
     # A jog of another kind comes to rest first, and then this one is taken.
     is_passing = line.values.get("refusal") == Reason.JOG_CHANGES.name
     return "" if is_passing else line.values.get("refused", "")
-
-
-def _is_new(line: Line, age: str, begin_s: float) -> bool:
-    return age in line.values and line.heard_s - float(line.values[age]) >= begin_s
 
 
 def _show_way(client: ArmClient, jog: Jog, begin_q: Array) -> str:

@@ -14,6 +14,7 @@ from dvrk_kinematics.ros.terminal import table
 __all__ = [
     "ArmStatus",
     "JointReading",
+    "describe_start",
     "describe_state",
     "describe_status",
     "find_next_step",
@@ -52,20 +53,25 @@ class ArmStatus:
     Attributes:
         arm: Its name.
         base_frame: The frame of its tip's pose.
+        namespace: Where its names begin, without slashes at its ends; "" for the root.
         joints: Its joints; empty while the arm has no valid ones, such as before homing.
         jaw: Its jaw; None if it has none, or none is known.
         T_base_tip: Pose of its tip in its base; None while there are no valid joints.
         speed: Part of their planned speed at which motions are played; None if unknown.
-        lines: The bridge's diagnostics by name: "connection", "motion", "last stop".
+        lines: The bridge's diagnostics by name: "connection", "motion", "last stop"; empty if it
+            has been silent.
+        silent_s: How long it has been (s), if that is too long for a bridge that runs; else 0.
     """
 
     arm: str
     base_frame: str
+    namespace: str = ""
     joints: tuple[JointReading, ...] = ()
     jaw: JointReading | None = None
     T_base_tip: Array | None = None
     speed: float | None = None
     lines: Mapping[str, Line] = field(default_factory=dict)
+    silent_s: float = 0.0
 
     def value(self, line: str, name: str) -> str:
         """A value of the diagnostics; empty if it was not said."""
@@ -85,17 +91,16 @@ def describe_status(status: ArmStatus) -> str:
     if status.jaw is not None:
         rows.append((f"{status.jaw.name} (opening)", _joint(status.jaw)))
     if status.T_base_tip is None:
-        rows.append(("joints", "none that are valid: the arm is not homed, or has no tool"))
+        none = "none that are valid: the arm is not homed, not enabled, or has no tool"
+        rows.append(("joints", none if status.lines else "unknown"))
     else:
-        rows.append(("tip", _tip(status.T_base_tip, status.base_frame)))
-        nearest = min(status.joints, key=lambda joint: joint.margin / (joint.upper - joint.lower))
-        rows.append(
-            ("nearest limit", f"{nearest.name}, {show_quantity(nearest.margin, nearest.quantity)}")
-        )
+        # A row each: in one they would be wider than a terminal.
+        rows.append(("tip", _position(status.T_base_tip, status.base_frame)))
+        rows.append(("orientation", _orientation(status.T_base_tip)))
+        rows.append(("nearest limit", _nearest_limit(status)))
     rows.append(("speed scale", _speed(status)))
-    rows.append(("last stop", _aged(status, status.message("last stop") or "none", "stop_age_s")))
-    refused = status.value("last stop", "refused")
-    rows.append(("last refusal", _aged(status, refused, "refusal_age_s") if refused else "none"))
+    rows.append(("last stop", _aged(status, status.message("last stop"), "stop_age_s")))
+    rows.append(("last refusal", _refusal(status)))
     next_step = find_next_step(status)
     lines = [f"{status.arm}: {describe_state(status)}", table(rows)]
     return "\n".join([*lines, f"next: {next_step}"] if next_step else lines)
@@ -106,24 +111,40 @@ def summarise_status(status: ArmStatus) -> str:
     joints = ", ".join(
         f"{joint.name} {show_quantity(joint.position, joint.quantity)}" for joint in status.joints
     )
-    return f"{status.arm}: {describe_state(status)}; {joints or 'no valid joints'}"
+    parts = [f"{status.arm}: {describe_state(status)}", joints or "no valid joints"]
+    if status.T_base_tip is not None:
+        T, frame = status.T_base_tip, status.base_frame
+        parts += [f"tip {_position(T, frame)}, {_orientation(T)}"]
+        parts += [f"nearest limit {_nearest_limit(status)}"]
+    parts += [f"speed scale {_speed(status)}", f"last refusal {_refusal(status)}"]
+    return "; ".join(parts)
+
+
+def describe_start(arm: str, namespace: str) -> str:
+    """The command that starts the bridge of an arm."""
+    return f"./dvrk up --arm {arm}" + (f" namespace:={namespace}" if namespace else "")
 
 
 def find_next_step(status: ArmStatus) -> str:
     """The command that a person needs next before the arm can move; empty if it can."""
-    start = f"./dvrk arm {status.arm}"
+    verb = _find_next_verb(status)
+    where = f" --namespace {status.namespace}" if status.namespace else ""
+    return f"./dvrk arm {status.arm} {verb}{where}" if verb else ""
+
+
+def _find_next_verb(status: ArmStatus) -> str:
     state = status.value("connection", "state")
     if state == "PAUSED":
-        return f"{start} resume"
+        return "resume"
     if state and (state != "ENABLED" or status.value("connection", "enabled_here") == "False"):
-        return f"{start} enable"
-    if status.value("connection", "is_homed") == "False":
-        return f"{start} home"
-    return ""
+        return "enable"
+    return "home" if status.value("connection", "is_homed") == "False" else ""
 
 
 def describe_state(status: ArmStatus) -> str:
     """Its state in a few words."""
+    if status.silent_s > 0.0:
+        return f"the bridge has been silent for {status.silent_s:.0f} s"
     state = status.value("connection", "state")
     if not state:
         return status.message("connection") or "no diagnostics were heard of its bridge"
@@ -152,10 +173,19 @@ def _joint(joint: JointReading) -> str:
     return f"{position:>11}   allowed {lower.split()[0]:>6} to {upper:<9}  margin {margin}"
 
 
-def _tip(T_base_tip: Array, frame: str) -> str:
+def _position(T_base_tip: Array, frame: str) -> str:
     x, y, z = (f"{1e3 * value + 0.0:.2f}" for value in T_base_tip[:3, 3])
+    return f"x {x}, y {y}, z {z} mm in {frame}"
+
+
+def _orientation(T_base_tip: Array) -> str:
     turn = ", ".join(f"{value + 0.0:.4f}" for value in so3.to_quaternion(T_base_tip[:3, :3]))
-    return f"x {x}, y {y}, z {z} mm in {frame}; quaternion {turn}"
+    return f"quaternion {turn}"
+
+
+def _nearest_limit(status: ArmStatus) -> str:
+    nearest = min(status.joints, key=lambda joint: joint.margin / (joint.upper - joint.lower))
+    return f"{nearest.name}, {show_quantity(nearest.margin, nearest.quantity)}"
 
 
 def _speed(status: ArmStatus) -> str:
@@ -166,6 +196,12 @@ def _speed(status: ArmStatus) -> str:
     return f"{status.speed:.0%}{asked}"
 
 
+def _refusal(status: ArmStatus) -> str:
+    return _aged(status, status.value("last stop", "refused"), "refusal_age_s")
+
+
 def _aged(status: ArmStatus, text: str, name: str) -> str:
+    if not text:
+        return "none" if "last stop" in status.lines else "unknown"
     age = status.value("last stop", name)
     return f"{text}, {float(age):.0f} s ago" if age else text

@@ -58,13 +58,15 @@ class Diagnostics:
 
     def _publish(self) -> None:
         message = DiagnosticArray()
+        # The topic is one for all namespaces, and each may have an arm of this name.
+        node = self._node.get_fully_qualified_name().removeprefix("/")
         write_stamp(message.header.stamp, int(self._node.get_clock().now().nanoseconds))
         for report in self._make():
             values = [KeyValue(key=key, value=_text(v)) for key, v in report.values.items()]
             message.status.append(
                 DiagnosticStatus(
                     level=report.level,
-                    name=f"{self._node.get_name()}: {self._arm} {report.name}",
+                    name=f"{node}: {self._arm} {report.name}",
                     message=report.message,
                     hardware_id=self._arm,
                     values=values,

@@ -116,7 +116,7 @@ class ArmDrive:
         identity: Who is at the other end.
         search: Whether the arm was found.
         last_refusal: Why something was refused last, and None before.
-        last_jaw_stop: Why the jaw was stopped last, and None before.
+        last_jaw_stop: Why the jaw ended last without being there, and None before.
     """
 
     def __init__(
@@ -147,8 +147,8 @@ class ArmDrive:
         self._heard_ns: int | None = None
         self._answer_s = settings.state_timeout
         self._node = node
-        self.refused_s = self.stopped_s = 0.0
-        """When something was refused, and a motion ended, last (s, monotonic)."""
+        self.refused_s = self.stopped_s = self.jaw_stopped_s = 0.0
+        """When something was refused, and a motion and the jaw's ended, last (s, monotonic)."""
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
         self._speed = SpeedTopics(node, settings.arm)
@@ -362,8 +362,8 @@ class ArmDrive:
             self._tell_stop(stop)
         if self._gripper is not None:
             for finding in self._gripper.send_results():
-                if finding.reason not in _QUIET:
-                    self.last_jaw_stop = finding
+                if finding.reason is not Reason.REACHED:
+                    self.last_jaw_stop, self.jaw_stopped_s = finding, time.monotonic()
                 self._tell_stop(finding, "jaw ")
 
     def _tell_stop(self, stop: Finding | None, what: str = "") -> None:

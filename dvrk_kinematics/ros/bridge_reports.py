@@ -155,6 +155,7 @@ class BridgeReports:
     def _stops(self) -> Report:
         report = Report("last stop", "none")
         stop, refusal = self._drive.player.last_stop, self._drive.last_refusal
+        jaw_stop = self._drive.last_jaw_stop
         now_s = time.monotonic()
         if stop is not None:
             report.message = str(stop)
@@ -163,8 +164,13 @@ class BridgeReports:
                 "kind": _kind(stop),
                 "stop_age_s": now_s - self._drive.stopped_s,
             }
-        if self._drive.last_jaw_stop is not None:
-            report.values["jaw_stop"] = self._drive.last_jaw_stop.reason.name
+        if jaw_stop is not None:
+            report.values |= {
+                "jaw_stop": jaw_stop.reason.name,
+                "jaw_stop_kind": _kind(jaw_stop),
+                "jaw_stopped": str(jaw_stop),
+                "jaw_stop_age_s": now_s - self._drive.jaw_stopped_s,
+            }
         if refusal is not None:
             report.values |= {
                 "refusal": refusal.reason.name,

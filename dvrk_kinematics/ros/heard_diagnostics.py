@@ -33,23 +33,46 @@ class Line:
     values: Mapping[str, str]
     message: str = ""
 
+    def is_since(self, age: str, begin_s: float) -> bool:
+        """Whether something has happened since a moment.
+
+        Args:
+            age: Name of the value that says how long ago it happened (s).
+            begin_s: The moment (s, monotonic).
+        """
+        return age in self.values and self.heard_s - float(self.values[age]) >= begin_s
+
 
 class HeardDiagnostics:
-    """The newest line of every name.
+    """The newest line of every name, of nodes in one namespace.
+
+    /diagnostics is one topic for all namespaces, in each of which there may be an arm of the same
+    name. A line is told apart by its node, with whose full name its own begins.
 
     Args:
         node: A spinning node.
+        namespace: Of the nodes to hear; None for that of the node itself.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, namespace: str | None = None) -> None:
+        space = (node.get_namespace() if namespace is None else namespace).strip("/")
+        self._start = f"{space}/" if space else ""
         self._lines: dict[str, Line] = {}
         self._changed = threading.Condition()
         node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, qos.STATE)
 
     def newest(self, ending: str) -> Line | None:
-        """The newest line whose name ends like this; None if nobody has said any."""
+        """The newest line whose name ends like this; None if nobody has said any.
+
+        Args:
+            ending: Its name, with or without its node's: "PSM1 motion", "recorder: bag".
+        """
         with self._changed:
-            found = [line for name, line in self._lines.items() if name.endswith(ending)]
+            found = [
+                line
+                for name, line in self._lines.items()
+                if name == ending or name.endswith(f": {ending}")
+            ]
         return max(found, key=lambda line: line.heard_s, default=None)
 
     def wait(self, ending: str, after_s: float, timeout_s: float) -> bool:
@@ -75,6 +98,10 @@ class HeardDiagnostics:
         now_s, stamp_ns = time.monotonic(), stamp_to_ns(message.header.stamp)
         with self._changed:
             for status in message.status:
+                name = status.name.removeprefix(self._start)
+                is_here = status.name.startswith(self._start)
+                if not is_here or "/" in name.partition(":")[0]:
+                    continue
                 values = {value.key: value.value for value in status.values}
-                self._lines[status.name] = Line(now_s, stamp_ns, values, status.message)
+                self._lines[name] = Line(now_s, stamp_ns, values, status.message)
             self._changed.notify_all()

@@ -188,10 +188,7 @@ class PlanPlayer:
         measured = FollowingFigures()
         if clock.begin_ns is not None:
             measured = summarise_following([follower.follow(*self._watch.history(clock.begin_ns))])
-        if measured.samples == 0 and outcome.status is GoalStatus.SUCCEEDED:
-            unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
-            outcome = replace(outcome, message=f"{outcome.message}; {unknown}")
-        return replace(outcome, error=make_tip_error(measured))
+        return _add_error(outcome, measured)
 
     def _make_follower(self, plan: Plan) -> TipFollower:
         spline = plan.spline
@@ -311,6 +308,14 @@ def _read_result(response: Any, why: str) -> Outcome:
     if why:
         return replace(_end_early(why, f"bridge: {text}"), slow_downs=slow_downs)
     return Outcome(GoalStatus.ABORTED, f"bridge: {text}", slow_downs=slow_downs)
+
+
+def _add_error(outcome: Outcome, measured: FollowingFigures) -> Outcome:
+    """An outcome with how the tip followed, or with a word if that is not known."""
+    if measured.samples == 0 and outcome.status is GoalStatus.SUCCEEDED:
+        unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
+        outcome = replace(outcome, message=f"{outcome.message}; {unknown}")
+    return replace(outcome, error=make_tip_error(measured))
 
 
 def _end_early(why: str, what: str) -> Outcome:

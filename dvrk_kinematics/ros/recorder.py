@@ -149,7 +149,8 @@ class Recorder(Node):
 
     def _tell(self) -> None:
         with self._lock:
-            told = describe(self.bag.folder, self.bag.messages, self._losses())
+            node = self.get_fully_qualified_name()
+            told = describe(node, self.bag.folder, self.bag.messages, self._losses())
         told.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(told)
 

@@ -13,11 +13,12 @@ __all__ = ["describe", "sum_up"]
 
 
 def describe(
-    folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]
+    node: str, folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]
 ) -> DiagnosticArray:
     """The state of a recording, without a stamp.
 
     Args:
+        node: Full name of the recorder's node.
         folder: Where the bag is.
         messages: How many messages of each topic were written.
         losses: How many of each topic are missing.
@@ -26,7 +27,7 @@ def describe(
     rows = [("folder", str(folder)), ("messages", sum(messages.values())), ("lost", missing)]
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if missing else DiagnosticStatus.OK,
-        name="recorder: bag",
+        name=f"{node.removeprefix('/')}: bag",
         message=f"messages are missing: {missing}" if missing else "recording",
         hardware_id="recorder",
         values=[KeyValue(key=key, value=str(value)) for key, value in (*rows, *messages.items())],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["Progress", "Terminal", "table", "write_out"]
+__all__ = ["Page", "Progress", "Terminal", "count_rows", "table", "write_out"]
 
 _WIDTH = 40
 _LINE_EVERY = 0.1
@@ -109,6 +110,34 @@ class Progress:
     def end(self) -> None:
         """Leave the line."""
         self._terminal.leave()
+
+
+class Page:
+    """Lines that are drawn over together, again and again.
+
+    Args:
+        stream: A terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = ""
+
+    def draw(self, text: str) -> None:
+        """Draw lines over those that were drawn before."""
+        if self._shown:
+            # A terminal that was made narrower since has wrapped them anew.
+            rows = count_rows(self._shown, shutil.get_terminal_size().columns)
+            # Up to the first of them, and away with all to the end of the screen.
+            self._stream.write(f"\x1b[{rows}A\x1b[J")
+        self._shown = text
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+
+def count_rows(text: str, columns: int) -> int:
+    """How many rows of a terminal lines take, some of which may be wider than it."""
+    return sum(max(1, -(-len(line) // columns)) for line in text.split("\n"))
 
 
 def table(rows: list[tuple[str, str]]) -> str:

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 import rclpy
+from control_msgs.msg import SpeedScalingFactor
 from rclpy.context import Context
 from rclpy.node import Node
+from screen import become_its_terminal, read_screen, show
 
 from bench.processes import die_with_parent
 from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
+from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.arm_client import ArmClient
 from dvrk_kinematics.ros.arm_command import carry_out, parse
 from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.heard_diagnostics import Line
+from dvrk_kinematics.ros.patience import Patience
 from dvrk_kinematics.ros.spinning import SpinningNode
 
-SPACE = "desk"
+SPACE, OTHER_SPACE = "desk", "lab"
 COMMAND = [*command_line(Process("arm")), "--namespace", SPACE, "PSM1"]
 
 
 @pytest.fixture(scope="module")
 def desk(own_domain: None) -> Iterator[Node]:
     """A spinning node in the namespace of the arm."""
+    with spinning_in(SPACE) as made:
+        yield made
+
+
+@contextmanager
+def spinning_in(namespace: str) -> Iterator[Node]:
+    """A spinning node in a namespace."""
     context = Context()
     rclpy.init(context=context)
-    made = Node("person", namespace=SPACE, context=context)
+    made = Node("person", namespace=namespace, context=context)
     with SpinningNode(made):
         yield made
     for action in list(made.waitables):
@@ -80,8 +94,9 @@ def person(client: ArmClient, capsys: pytest.CaptureFixture[str]) -> Person:
 def test_an_arm_that_is_not_up_says_what_to_type_next(person: Person, client: ArmClient) -> None:
     text = person.types("status")
     assert text.startswith("PSM1: DISABLED, not homed, not enabled through its bridge")
-    assert "none that are valid" in text and text.endswith("next: ./dvrk arm PSM1 enable\n")
-    with pytest.raises(ArmNotReady, match=r"no valid joints: DISABLED.*next: .* PSM1 enable"):
+    step = "next: ./dvrk arm PSM1 enable --namespace desk"
+    assert "none that are valid" in text and text.endswith(f"{step}\n")
+    with pytest.raises(ArmNotReady, match=f"no valid joints: DISABLED.*{step}$"):
         carry_out(client, parse(["PSM1", "go", "yaw=10deg"]))
     assert "PSM1: home: " in person.is_refused("home")
 
@@ -123,11 +138,33 @@ def test_refusals_are_the_bridges_own_sentences(person: Person) -> None:
     assert person.types("hold").startswith("PSM1: hold: ")
 
 
+def test_watch_draws_over_what_it_drew_on_a_terminal_of_80_columns(person: Person) -> None:
+    person.types("pause")
+    # The sentence of a refusal is wider than that.
+    person.is_refused("jaw", "0")
+    person.types("resume")
+    person.types("enable")
+
+    def is_drawn_thrice(text: str) -> bool:
+        return text.count("\x1b[J") == 2 and text.endswith("s ago\n")
+
+    text = show(become_its_terminal, *COMMAND, "watch", is_enough=is_drawn_thrice)
+    assert max(len(line) for line in text.split("\n")) > 80
+    screen = read_screen(text, 80)
+    assert screen.count("PSM1: ") == screen.count("orientation") == 1
+    assert " s ago\n" in screen and "last stop" in screen
+
+
 def test_an_arm_without_a_bridge_is_told_with_those_that_have_one(desk: Node) -> None:
+    told: list[str] = []
     with pytest.raises(BridgeMissing) as caught:
-        ArmClient(desk, "PSM2", bound_s=0.2)
+        ArmClient(desk, "PSM2", Patience(told.append), bound_s=3.2)
     assert "bridges that run: /desk/PSM1" in str(caught.value)
-    assert "./dvrk up --arm PSM2" in str(caught.value)
+    start = "./dvrk up --arm PSM2 namespace:=desk"
+    assert str(caught.value).endswith(start)
+    assert told == [
+        f"waiting for the bridge of PSM2; {start} in another terminal starts one (up to 3 s)"
+    ]
 
 
 def test_ctrl_c_cancels_the_goal_and_says_so(client: ArmClient) -> None:
@@ -154,5 +191,73 @@ def test_ctrl_c_cancels_the_goal_and_says_so(client: ArmClient) -> None:
     assert line is not None and line.values["stop"] == "CANCELLED"
 
 
+def test_a_jaw_that_is_held_tells_that_and_no_refusal_from_before(
+    person: Person, client: ArmClient
+) -> None:
+    """It told the refusal of a goal of the arm that was refused before."""
+    person.types("jaw", "0deg")
+    assert "goal leaves the joint limits, yaw" in person.is_refused("go", "yaw=120deg")
+    speed = client.node.create_publisher(
+        SpeedScalingFactor, "bridge/PSM1/speed_scaling_input", qos.SPEED_SCALING
+    )
+    speed.publish(SpeedScalingFactor(factor=0.02))
+    slowed = client.wait_for_line("motion")
+    while slowed is None or slowed.values["speed_scaling_input"] != "0.02":
+        slowed = client.wait_for_line("motion")
+    command = subprocess.Popen(
+        [*COMMAND, "jaw", "60deg"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    opening = 0.0
+    while opening < 1e-3:
+        assert command.poll() is None
+        jaw = client.read_status().jaw
+        opening = 0.0 if jaw is None else jaw.position
+    assert client.trigger("hold").is_done
+    _, refused = command.communicate(timeout=60)
+    assert command.returncode == 1
+    assert refused == "PSM1: jaw: hold was asked for\n"
+    line = client.wait_for_line("last stop")
+    assert line is not None
+    said = {name: line.values[name] for name in ("jaw_stop", "jaw_stop_kind", "jaw_stopped")}
+    assert said == {
+        "jaw_stop": "HOLD_REQUESTED",
+        "jaw_stop_kind": "path stop",
+        "jaw_stopped": "hold was asked for",
+    }
+    assert float(line.values["jaw_stop_age_s"]) < float(line.values["refusal_age_s"])
+    speed.publish(SpeedScalingFactor(factor=1.0))
+
+
 def test_disable_takes_the_power_off(person: Person) -> None:
     assert person.types("disable") == "PSM1: disable: DISABLED\n"
+
+
+def test_arms_of_one_name_in_two_namespaces_are_told_apart(
+    run: Any, client: ArmClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Either was told with the state of the one that had said something last."""
+    run(simulated_arms(["PSM1"], OTHER_SPACE))
+    bridge = run(Process("arm_bridge", OTHER_SPACE, parameters={"arm": "PSM1"}))
+    with spinning_in(OTHER_SPACE) as lab:
+        other = ArmClient(lab, "PSM1")
+        outcome = other.trigger("enable")
+        assert outcome.is_done, outcome
+        for _ in range(3):
+            for one, state in ((client, "DISABLED"), (other, "ENABLED")):
+                assert _hear(one).values["state"] == state
+                assert one.read_status().value("connection", "state") == state
+        bridge.kill()
+        deadline_s, text = time.monotonic() + 60.0, ""
+        while "the bridge has been silent for" not in text:
+            assert time.monotonic() < deadline_s, text
+            capsys.readouterr()
+            assert carry_out(other, parse(["PSM1", "watch", "0.1s"])) == 0
+            text = capsys.readouterr().out
+        assert text.startswith("PSM1: the bridge has been silent for")
+        assert "ENABLED" not in text and "last refusal unknown" in text
+
+
+def _hear(client: ArmClient) -> Line:
+    line = client.wait_for_line("connection")
+    assert line is not None
+    return line

@@ -46,7 +46,7 @@ def make_status(**connection: str) -> ArmStatus:
     jaw = JointReading("jaw", Quantity.ANGLE, pi / 6.0, -0.7, 1.4)
     T = np.eye(4)
     T[:3, 3] = [0.01, -0.02, -0.1]
-    return ArmStatus("PSM1", "PSM1_base", joints, jaw, T, 0.5, lines)
+    return ArmStatus("PSM1", "PSM1_base", "", joints, jaw, T, 0.5, lines)
 
 
 def test_a_status_holds_everything_with_units_for_people() -> None:
@@ -57,14 +57,33 @@ def test_a_status_holds_everything_with_units_for_people() -> None:
     assert "5.73 deg" in told["yaw"] and "margin 80.21 deg" in told["yaw"]
     assert "235.00 mm" in told["insertion"] and "margin 5.00 mm" in told["insertion"]
     assert "30.00 deg" in told["jaw (opening)"]
-    assert "x 10.00, y -20.00, z -100.00 mm in PSM1_base" in told["tip"]
+    assert told["tip"].endswith("  x 10.00, y -20.00, z -100.00 mm in PSM1_base")
+    assert told["orientation"].endswith("quaternion 0.0000, 0.0000, 0.0000, 1.0000")
     assert told["nearest limit"].endswith("insertion, 5.00 mm")
     assert told["speed scale"].endswith("50% (asked for 50%)")
     assert told["last stop"].endswith("cancelled, 3 s ago")
     assert told["last refusal"].endswith("not homed: call home, 62 s ago")
     assert "next:" not in text
-    line = "PSM1: ENABLED, homed; at rest; yaw 5.73 deg, insertion 235.00 mm"
-    assert summarise_status(make_status()) == line
+    assert max(len(row) for row in text.splitlines()) <= 80
+
+
+def test_a_line_for_logs_holds_what_a_status_holds() -> None:
+    assert summarise_status(make_status()).split("; ") == [
+        "PSM1: ENABLED, homed",
+        "at rest",
+        "yaw 5.73 deg, insertion 235.00 mm",
+        "tip x 10.00, y -20.00, z -100.00 mm in PSM1_base, "
+        "quaternion 0.0000, 0.0000, 0.0000, 1.0000",
+        "nearest limit insertion, 5.00 mm",
+        "speed scale 50% (asked for 50%)",
+        "last refusal not homed: call home, 62 s ago",
+    ]
+    bare = replace(make_status(is_homed="False"), joints=(), jaw=None, T_base_tip=None, speed=None)
+    assert summarise_status(bare).split("; ")[2:] == [
+        "no valid joints",
+        "speed scale unknown",
+        "last refusal not homed: call home, 62 s ago",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,12 +100,23 @@ def test_a_status_names_the_next_command(said: dict[str, str], verb: str) -> Non
     status = make_status(**said)
     assert find_next_step(status) == f"./dvrk arm PSM1 {verb}"
     assert describe_status(status).endswith(f"\nnext: ./dvrk arm PSM1 {verb}")
+    elsewhere = find_next_step(replace(status, namespace="lab/desk"))
+    assert elsewhere == f"./dvrk arm PSM1 {verb} --namespace lab/desk"
+    assert parse(elsewhere.split()[2:]).namespace == "lab/desk"
 
 
 def test_what_is_not_known_is_said_so() -> None:
     text = describe_status(replace(make_status(), joints=(), jaw=None, T_base_tip=None, lines={}))
     assert "no diagnostics were heard of its bridge" in text
-    assert "none that are valid" in text and "last refusal  none" in text
+    assert all(f"  {name}  unknown" in text for name in ("joints      ", "last refusal"))
+
+
+def test_nothing_is_told_of_a_bridge_that_is_silent() -> None:
+    silent = ArmStatus("PSM1", "PSM1_base", silent_s=7.2)
+    first, *rows = describe_status(silent).splitlines()
+    assert first == "PSM1: the bridge has been silent for 7 s"
+    assert {row.split()[-1] for row in rows} == {"unknown"}
+    assert summarise_status(silent).startswith("PSM1: the bridge has been silent for 7 s; ")
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ class Client:
 
     def _hear(self, told: DiagnosticArray) -> None:
         for status in told.status:
-            if status.name == "recorder: bag":
+            if status.name in ("recorder: bag", "lab/recorder: bag"):
                 rows = {row.key: row.value for row in status.values}
                 self.written |= {k: int(v) for k, v in rows.items() if k.startswith("/")}
 

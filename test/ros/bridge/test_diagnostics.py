@@ -42,7 +42,7 @@ def test_every_line_comes_once_a_second(client: BridgeClient, node: Node) -> Non
     client.until(lambda: len(heard) >= 5, "diagnostics")
     for message in heard:
         names = [status.name for status in message.status]
-        assert names == [f"arm_bridge: PSM1 {line}" for line in LINES]
+        assert names == [f"{SPACE}/arm_bridge: PSM1 {line}" for line in LINES]
         assert {status.hardware_id for status in message.status} == {"PSM1"}
     stamps = [stamp_to_ns(message.header.stamp) * 1e-9 for message in heard]
     assert 0.7 < (stamps[-1] - stamps[0]) / (len(stamps) - 1) < 1.5

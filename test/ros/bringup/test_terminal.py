@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import subprocess
 import sys
-import termios
-from collections.abc import Callable
-from functools import partial
+
+from screen import become_its_terminal, read_screen, show
 
 SHOW = """
 import sys
@@ -21,43 +18,32 @@ terminal.say("done")
 """
 
 
-def show(prepare: Callable[[int], None]) -> str:
-    """What a process writes to a pseudo-terminal, with what it does with that before."""
-    master, slave = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", SHOW],
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-        preexec_fn=partial(prepare, slave),
-    )
-    os.close(slave)
-    output = b""
-    try:
-        while data := os.read(master, 4096):
-            output += data
-    except OSError:
-        # Nobody has the other end open any more.
-        pass
-    os.close(master)
-    assert process.wait(60.0) == 0
-    return output.decode().replace("\r\n", "\n")
+PAGES = """
+import sys
+from dvrk_kinematics.ros.terminal import Page
+page = Page(sys.stdout)
+for lines in sys.argv[1:]:
+    page.draw(lines)
+"""
 
 
-def become_its_terminal(slave: int) -> None:
-    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+def test_a_page_is_drawn_over_wrapped_rows_too() -> None:
+    wide, wider = "a" * 80, "b" * 161
+    pages = [f"first\n{wide}\n{wider}", f"{wider}\n\nsecond", "third\nrow"]
+    text = show(become_its_terminal, sys.executable, "-c", PAGES, *pages)
+    assert text.count("\x1b[J") == 2 and "first" in text and "second" in text
+    assert read_screen(f"before\n{text}", 80) == "before\nthird\nrow\n"
 
 
 def test_a_terminal_sees_a_bar_that_is_drawn_over() -> None:
-    text = show(become_its_terminal)
+    text = show(become_its_terminal, sys.executable, "-c", SHOW)
     assert text.count("\r") == 101 and text.count("\n") == 2
     assert "tracing [####" in text and text.endswith("100 %  note   \ndone\n")
 
 
 def test_the_imitation_of_a_terminal_gets_few_lines() -> None:
     # As ros2 launch makes it: with emulate_tty.
-    text = show(lambda _: None)
+    text = show(lambda _: None, sys.executable, "-c", SHOW)
     assert "\r" not in text and text.count("\n") == 12
     assert "tracing  10 %  note\n" in text and text.endswith("tracing 100 %  note\ndone\n")
 

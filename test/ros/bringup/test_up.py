@@ -130,7 +130,7 @@ def _trace(client: BlockOClient, hear) -> str:
 def test_a_real_arm_hears_nothing_before_it_is_enabled(run, node) -> None:
     run(simulated_arms(["PSM1"], "real"))
     sent = CommandLog(node, "real/PSM1/", load_arm("PSM"), lambda: None)
-    diagnostics = HeardDiagnostics(node)
+    diagnostics = HeardDiagnostics(node, "real")
     with running(UP, "hardware:=dvrk", "servers:=false", "namespace:=real") as command:
         command.wait("PSM1 are REAL arms; nothing is sent before enable")
         command.wait(READY)

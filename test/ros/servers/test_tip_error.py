@@ -18,7 +18,7 @@ from dvrk_kinematics.motion.moves import MoveL
 from dvrk_kinematics.motion.plan import Plan, plan_motion
 from dvrk_kinematics.motion.speeds import TipSpeeds
 from dvrk_kinematics.ros.demo_report import describe_result, is_traced
-from dvrk_kinematics.ros.plan_player import CANCELLED, _read_result
+from dvrk_kinematics.ros.plan_player import CANCELLED, Outcome, _add_error, _read_result
 from dvrk_kinematics.ros.tip_error import PathClock, make_tip_error, read_tip_error
 
 Q = np.array([0.1, -0.1, 0.12, 0.0, 0.2, 0.1])
@@ -93,6 +93,20 @@ def test_a_tip_without_an_error_is_told_to_be_that_of_a_simulated_arm() -> None:
     text = describe_result(TraceBlockO.Result(error=make_tip_error(exact)), None)
     assert "under 0.001 um, under 0.001 urad: a simulated arm follows its setpoints" in text
     assert "9.1 / 12.0 ms" in text
+
+
+def test_a_motion_of_which_no_state_came_says_that_it_is_not_known_how_it_was_followed() -> None:
+    unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
+    arrived = Outcome(Ended.SUCCEEDED, "goal reached")
+    told = _add_error(arrived, FollowingFigures())
+    assert told.message == f"goal reached; {unknown}" and told.status is Ended.SUCCEEDED
+    assert told.error.samples == 0 and np.isnan(told.error.contour_position_max)
+    seen = FollowingFigures(1e-6, 2e-7, 3e-6, 4e-7, 0.02, 0.01, 7)
+    told = _add_error(arrived, seen)
+    assert told.message == "goal reached" and read_tip_error(told.error) == seen
+    # Of one that did not arrive, its end is what matters.
+    stopped = Outcome(Ended.ABORTED, "bridge: hold was asked for")
+    assert _add_error(stopped, FollowingFigures()).message == stopped.message
 
 
 def _response(status: int, text: str) -> FollowJointTrajectory.Impl.GetResultService.Response:

@@ -87,14 +87,22 @@ def bridge_line(arm: str, name: str, values: dict[str, str]) -> Any:
     return TYPES.types["diagnostic_msgs/msg/DiagnosticArray"](_header(START_NS), [status])
 
 
-def path(times: Array, position: Array, stamp_ns: int, names: tuple[str, ...] = PSM_JOINTS) -> Any:
-    """A JointTrajectory without velocities: straight lines."""
+def path(
+    times: Array,
+    position: Array,
+    stamp_ns: int,
+    names: tuple[str, ...] = PSM_JOINTS,
+    velocity: Array | None = None,
+) -> Any:
+    """A JointTrajectory: cubics, or straight lines without velocities."""
     none = np.empty(0)
     duration = TYPES.types["builtin_interfaces/msg/Duration"]
     point = TYPES.types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    rates = [none] * len(position) if velocity is None else velocity
+    stamps = np.round(times * NS).astype(int).tolist()
     points = [
-        point(row, none, none, none, duration(ns // NS, ns % NS))
-        for row, ns in zip(position, np.round(times * NS).astype(int).tolist(), strict=True)
+        point(row, rate, none, none, duration(ns // NS, ns % NS))
+        for row, rate, ns in zip(position, rates, stamps, strict=True)
     ]
     return TYPES.types["trajectory_msgs/msg/JointTrajectory"](
         _header(stamp_ns), list(names), points

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,9 @@ from small_bags import (
 )
 
 from dvrk_kinematics.cli.report import main
-from dvrk_kinematics.cli.report_plots import _frame
+from dvrk_kinematics.cli.report_bag import read_recording
+from dvrk_kinematics.cli.report_figures import compute_figures
+from dvrk_kinematics.cli.report_plots import _frame, _joint_plots
 from dvrk_kinematics.geometry.arrays import Array
 
 TIMES = np.arange(0.0, 2.0, 0.005)
@@ -134,8 +138,11 @@ def test_slow_downs_are_those_that_the_bridge_counted(tmp_path: Path) -> None:
         (t, bridge_line("PSM1", "motion", {"slow_downs": n})) for t, n in ((0.1, "2"), (1.9, "5"))
     ]
     rows = rows_of_swing() + [("/diagnostics", t, line) for t, line in told]
-    (arm,) = figures_of(write_bag(tmp_path / "bag", rows)).arms
+    bag = write_bag(tmp_path / "bag", rows)
+    (arm,) = figures_of(bag).arms
     assert arm.counted_slow_downs == 3
+    shown = re.findall(r'<td data-head="what">(slow-downs.*?)</td>.*?>(.*?)</td>', page_of(bag))
+    assert shown == [("slow-downs by lateness, in the whole bag", "3")]
     (arm,) = figures_of(write_bag(tmp_path / "none", rows_of_swing())).arms
     assert arm.counted_slow_downs is None
 
@@ -156,3 +163,61 @@ def test_an_axis_is_not_filled_by_rounding() -> None:
     assert high - low > 1e-3
     low, high = _frame(np.array([-0.5, 0.9]), 1e-3, (-9.0, 1.0))
     assert high > 1.0 and low > -1.0
+
+
+def test_joint_plots_have_a_legend_and_the_limits(tmp_path: Path) -> None:
+    figure_class = pytest.importorskip("matplotlib.figure").Figure
+    sheets: list[Any] = []
+
+    class Undrawn(figure_class):  # type: ignore[misc]
+        """Drawing takes seconds, and what is on a sheet is known without it."""
+
+        def savefig(self, *_: Any, **__: Any) -> None:
+            sheets.append(self)
+
+    bag = write_bag(tmp_path / "bag", rows_of_swing() + knots(0.5))
+    _, (curves,) = compute_figures(read_recording(bag))
+    plots = _joint_plots(Undrawn, curves)
+    told = dict(zip([plot.name for plot in plots], sheets, strict=True))
+    bounds = curves.bounds
+    limits = {
+        "joints": (bounds.lower, bounds.upper),
+        "velocities": (-bounds.velocity, bounds.velocity),
+        "accelerations": (-bounds.acceleration, bounds.acceleration),
+    }
+    shown = {
+        "joints": ["setpoint_js", "measured_js", "limit"],
+        "velocities": ["as reported", "planned", "fitted to positions", "limit"],
+        "accelerations": ["planned", "fitted to positions", "limit"],
+    }
+    for name, (low, high) in limits.items():
+        (legend,) = told[name].legends
+        assert [words.get_text() for words in legend.get_texts()] == shown[name]
+        assert len(told[name].axes) == len(curves.joint_names) == 6
+        for k, axes in enumerate(told[name].axes):
+            lines = [line for line in axes.get_lines() if line.get_label() == "limit"]
+            assert [line.get_ydata()[0] for line in lines] == [low[k], high[k]]
+            title = axes.get_title(loc="left") or axes.get_title()
+            assert title.startswith(f"{curves.joint_names[k]}   (limits ")
+
+
+def test_tables_fit_a_phone(tmp_path: Path) -> None:
+    """There, every cell is a line of its own that begins with the head of its column."""
+    line = bridge_line("PSM1", "motion", {"slow_downs": "2"})
+    rows = [*rows_of_swing(), *knots(0.5), ("/diagnostics", 0.1, line)]
+    page = page_of(write_bag(tmp_path / "bag", rows))
+    tables = re.findall(r"<table>(.*?)</table>", page, re.S)
+    assert len(tables) == page.count("<table>") == 5
+    for table in tables:
+        head, *body = re.findall(r"<tr.*?>(.*?)</tr>", table, re.S)
+        heads = re.findall(r"<th>(.*?)</th>", head)
+        assert heads and body
+        for row in body:
+            assert re.findall(r'<td data-head="(.*?)">', row) == heads
+            assert row.count("<td") == len(heads)
+    narrow = re.search(r"@media \(max-width: 640px\) \{(.*?)\n\}", page, re.S)
+    assert narrow is not None
+    assert "table, tbody, tr, td { display: block; width: 100%; }" in narrow[1]
+    assert "th { display: none; }" in narrow[1]
+    assert "td::before { content: attr(data-head);" in narrow[1]
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page

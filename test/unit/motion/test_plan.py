@@ -185,11 +185,20 @@ def test_the_roll_limit_is_a_limit_and_no_reason_to_turn_back(psm: Arm) -> None:
     assert plan.spline.position[-1, 3] == pytest.approx(-2.5)
 
 
-def test_too_fast_is_refused_or_slowed_down_on_request(psm: Arm) -> None:
-    moves = [MoveL(_shift(turn=2.0), "tool", TipSpeeds(0.02, 0.04, 15.0, 40.0))]
+@pytest.mark.parametrize(
+    ("step", "speeds", "reason"),
+    [
+        (_shift(z=0.06), TipSpeeds(0.6, 0.9, 5.0, 10.0), PlanReason.VELOCITY_LIMIT),
+        (_shift(turn=2.0), TipSpeeds(0.02, 0.04, 15.0, 40.0), PlanReason.ACCELERATION_LIMIT),
+    ],
+)
+def test_too_fast_is_refused_or_slowed_down_on_request(
+    psm: Arm, step: np.ndarray, speeds: TipSpeeds, reason: PlanReason
+) -> None:
+    moves = [MoveL(step, "tool", speeds)]
     with pytest.raises(PlanRefused) as out:
         _plan(psm, moves)
-    assert out.value.reason in (PlanReason.VELOCITY_LIMIT, PlanReason.ACCELERATION_LIMIT)
+    assert out.value.reason is reason
     assert abs(out.value.value) > out.value.limit
     advice = re.search(
         r"fits (\d+\.\d\d) times slower: set slow_down to true, in the goal or in "

@@ -1,0 +1,31 @@
+"""What the README shows of the demo is what the demo prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dvrk_kinematics_interfaces.action import TraceBlockO
+
+from dvrk_kinematics.ros.demo_report import describe_plan, describe_result
+from dvrk_kinematics.ros.loop_figures import LoopFigures
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+
+
+def read_names(text: str) -> list[str]:
+    """The first column of tables."""
+    return re.findall(r"^  (\S.*?)  ", text, re.M)
+
+
+def test_the_readme_shows_the_rows_that_the_demo_prints() -> None:
+    (block,) = re.findall(
+        r"<summary>What the demo prints</summary>\n+```\n(.*?)^```",
+        README.read_text("utf-8"),
+        re.M | re.S,
+    )
+    result = TraceBlockO.Result(message="goal reached")
+    loop = LoopFigures(200.0, 200.0, 1000, 0, 0.005, 0.005, 0.006)
+    printed = read_names(f"{describe_plan(result.plan)}\n{describe_result(result, loop)}")
+    assert len(printed) > 12
+    assert read_names(block) == printed
