@@ -263,13 +263,15 @@ class AlreadyRunning(DvrkError):
     Attributes:
         what: What runs already, such as "bridge of PSM1".
         process: Id of the process; None if it could not be found.
-        topic: The topic that only one may publish.
+        topic: The topic that only one may publish, or where only one answers.
     """
 
-    def __init__(self, what: str, process: int | None, topic: str) -> None:
+    def __init__(
+        self, what: str, process: int | None, topic: str, does: str = "publishes"
+    ) -> None:
         who = "" if process is None else f" (process {process})"
         super().__init__(
-            f"another {what}{who} runs already and publishes {topic}; end it first, or start this "
+            f"another {what}{who} runs already and {does} {topic}; end it first, or start this "
             "one in another namespace or ROS_DOMAIN_ID"
         )
         self.what = what

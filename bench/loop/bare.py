@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -16,6 +17,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rate", type=float, default=1.0 / PERIOD_S, help="ticks in a second")
     parser.add_argument("--ticks", type=Path, required=True, help="file for the ticks")
+    parser.add_argument("--say-ready", action="store_true", help="print a line once it ticks")
     options = parser.parse_args()
     recorder = TickRecorder(options.ticks)
     stop = threading.Event()
@@ -23,6 +25,9 @@ def main() -> None:
         signal.signal(sign, lambda *_: stop.set())
     loop = SteadyLoop(1.0 / options.rate, recorder.note)
     loop.start()
+    if options.say_ready:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
     stop.wait()
     loop.stop()
     recorder.save()

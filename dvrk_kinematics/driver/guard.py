@@ -145,6 +145,9 @@ class Guard:
         """Whether nothing keeps a motion from starting but that the arm was late a moment ago."""
         if self._obstacle is not None or self.age_s > self.settings.patience_s:
             return False
+        if self._find_lag() is not None:
+            # News will not help an arm that is not where it was told to be.
+            return False
         return not self.is_ready and self._last_obstacle.reason is Reason.STALE_STATE
 
     @property

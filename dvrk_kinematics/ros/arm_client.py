@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -43,12 +42,12 @@ _BRIDGE_S = 30.0
 """How long a bridge is waited for (s)."""
 _ANSWER_S = 100.0
 """How long its answer is: it answers by itself after its own time-outs, homing takes longest."""
-_STATES_S = 5.0
+_STATES_S = 30.0
 """How long valid joints of an arm that is homed are waited for (s)."""
 _OLD_S = 1.0
 """Joints that were heard longer ago (s) are not those of now."""
-_SAID_S = 5.0
-"""By when a bridge has said again how it is (s): it does so every second."""
+_SAID_S = 30.0
+"""By when a bridge has said again how it is (s): every second, where the machine is not busy."""
 _SILENT_S = 3.0
 """A bridge that has said nothing for so long (s) may be gone: what it said is told no more."""
 _LINES = ("connection", "motion", "last stop")
@@ -91,7 +90,6 @@ class ArmClient:
         self._joints: JointState | None = None
         self._joints_s = 0.0
         self._speed: float | None = None
-        self._has_joints = threading.Event()
         node.create_subscription(
             JointState, f"{arm}/joint_states", self._hear_joints, qos.STATE_READER
         )
@@ -189,15 +187,21 @@ class ArmClient:
         def is_known() -> bool:
             line = self.diagnostics.newest(self._connection)
             is_without = line is not None and line.values.get("is_homed") != "True"
-            return is_without or self._has_joints.is_set()
+            return is_without or self._are_joints_new
 
         self.patience.wait(looking_at(is_known), f"valid joints of {self.name}", _STATES_S)
 
     def _newest_joints(self) -> Array | None:
         """The newest joints, None if there are none or the arm has ceased to have valid ones."""
         message = self._joints
-        is_old = time.monotonic() - self._joints_s > _OLD_S
-        return None if message is None or is_old else self.facts.read_joints(message)
+        if message is None or not self._are_joints_new:
+            return None
+        return self.facts.read_joints(message)
+
+    @property
+    def _are_joints_new(self) -> bool:
+        """Whether joints were heard just now."""
+        return self._joints is not None and time.monotonic() - self._joints_s <= _OLD_S
 
     def _read_jaw(self) -> JointReading | None:
         jaw, message = self.facts.arm.jaw, self._joints
@@ -280,7 +284,6 @@ class ArmClient:
 
     def _hear_joints(self, message: JointState) -> None:
         self._joints, self._joints_s = message, time.monotonic()
-        self._has_joints.set()
 
     def _hear_speed(self, message: SpeedScalingFactor) -> None:
         self._speed = float(message.factor)

@@ -30,8 +30,8 @@ __all__ = ["BlockOClient", "Trace"]
 _HOME_S = 70.0
 _SILENT_S = 60.0
 """How long nothing may be heard of a goal, or a figure that is not paused may stay where it is."""
-_SAID_S = 3.0
-"""By when a bridge says how its loop is: it does so every second."""
+_SAID_S = 30.0
+"""By when a bridge says how its loop is: every second, where the machine is not busy."""
 _LOOK_S = 0.1
 """How often to look how a figure goes."""
 _RECORDING = "recorder: bag"

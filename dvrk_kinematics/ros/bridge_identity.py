@@ -29,8 +29,11 @@ _ASK_AGAIN_S = 1.0
 still finding each other.
 """
 
-_ANSWER_S = 30.0
-"""Whoever has not answered by then counts as a real arm, until an answer comes after all."""
+_ANSWER_S = 60.0
+"""Whoever has not answered by then counts as a real arm, until an answer comes after all.
+
+No less than a request waits for an arm that is being found.
+"""
 
 _MARKS = ("reset_joints_on_enable", "arms")
 """Parameters that an arm_simulator has and a dVRK has not; the second one names its arms."""
@@ -185,7 +188,7 @@ class _Question:
         self._client = node.create_client(GetParameters, f"{name}/get_parameters")
         self._made_s = time.monotonic()
         self._asked_s: float | None = None
-        self._future: Any = None
+        self._futures: list[Any] = []
         self._is_open = True
 
     @property
@@ -194,24 +197,25 @@ class _Question:
         return time.monotonic() - self._made_s
 
     def ask(self) -> None:
-        """Ask, if there is somebody to answer and it is time to."""
+        """Ask, if there is somebody to answer and it is time to.
+
+        Whoever is slow may answer what was asked long ago: that counts, too.
+        """
         now = time.monotonic()
         is_time = self._asked_s is None or now - self._asked_s > _ASK_AGAIN_S
         if is_time and self._client.service_is_ready():
-            self._forget()
             self._asked_s = now
-            self._future = self._client.call_async(GetParameters.Request(names=list(_MARKS)))
-            self._future.add_done_callback(self._hear)
+            future = self._client.call_async(GetParameters.Request(names=list(_MARKS)))
+            self._futures.append(future)
+            future.add_done_callback(self._hear)
 
     def close(self) -> None:
         """Wait for no answer any more."""
         self._is_open = False
-        self._forget()
+        for future in self._futures:
+            if not future.done():
+                self._client.remove_pending_request(future)
         self._node.destroy_client(self._client)
-
-    def _forget(self) -> None:
-        if self._future is not None and not self._future.done():
-            self._client.remove_pending_request(self._future)
 
     def _hear(self, future: Any) -> None:
         answer = future.result()

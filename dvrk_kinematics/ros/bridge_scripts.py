@@ -303,11 +303,10 @@ class ArmScripts:
 
     def _wait_heard(self) -> Generator[None, None, None]:
         """Wait until the arm hears commands: what is sent before that is lost."""
-        timeout_s = self._settings.state_timeout
-        deadline_ns = self._deadline(timeout_s)
+        deadline_ns = self._deadline(FIND_S)
         while not self._target.is_heard:
             if self._now_ns > deadline_ns:
-                raise ScriptFailed(f"nobody hears our commands after {timeout_s:g} s")
+                raise ScriptFailed(f"nobody hears our commands after {FIND_S:g} s")
             yield
 
     def _deadline(self, timeout_s: float) -> int:

@@ -52,6 +52,8 @@ class ArmSearch:
             silent = self._port.find_unheard()
             if silent:
                 missing = Finding(Reason.STALE_STATE, f"no {silent} has arrived")
+            elif not self._port.is_heard:
+                missing = Finding(Reason.STALE_STATE, "our commands are not heard")
             else:
                 self._was_found = True
         return missing

@@ -24,6 +24,7 @@ from dvrk_kinematics.ros.parameters import Parameters, parameter
 from dvrk_kinematics.ros.patient_answers import create_patient_service
 from dvrk_kinematics.ros.process import run_node
 from dvrk_kinematics.ros.server_contract import SERVICES
+from dvrk_kinematics.ros.sole_publisher import claim_topic
 from dvrk_kinematics.ros.stamps import stamp_to_ns
 
 __all__ = ["KinematicsServer", "KinematicsSettings", "main"]
@@ -59,6 +60,8 @@ class KinematicsServer(Node):
 
     def _offer(self, name: str, arm: Arm) -> None:
         base, prefix = base_frame(name), f"{name}_"
+        # A request would be answered twice.
+        claim_topic(self, f"kinematics/{name}", f"kinematics_server of {name}", "answers at")
 
         def resolve(header: Any) -> Array | None:
             return self._find_frame(header, base)

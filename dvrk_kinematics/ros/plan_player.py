@@ -66,8 +66,8 @@ Tell = Callable[[Going], None]
 """Told while a motion lasts."""
 
 _BRIDGE_S = 5.0
-"""How often a bridge is asked to end a motion, and how long one that went away may take to come
-back."""
+"""How often a bridge is asked to end a motion, and how long the result of one that has ended is
+awaited."""
 _POLL_S = 0.05
 _STALL_S = 30.0
 """How long a motion that is not paused may stay where it is on its path before it is given up, and
@@ -212,8 +212,8 @@ class PlanPlayer:
                 raise _EndedEarly(why)
 
         patience = Patience(self._node.get_logger().info, check)
-        if not self._server.wait(_BRIDGE_S, patience):
-            raise CallFailed(self._action, _BRIDGE_S, "no such action appeared")
+        if not self._server.wait(INNER_BOUND_S, patience):
+            raise CallFailed(self._action, INNER_BOUND_S, "no such action appeared")
         is_there = looking_at(self._bridge.server_is_ready)
         if not patience.wait(is_there, f"the action {self._action}", INNER_BOUND_S):
             raise CallFailed(self._action, INNER_BOUND_S, "no such action appeared")

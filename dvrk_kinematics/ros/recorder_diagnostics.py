@@ -25,12 +25,17 @@ def describe(
     """
     missing = sum(counter.lost or 0 for counter in losses.values())
     rows = [("folder", str(folder)), ("messages", sum(messages.values())), ("lost", missing)]
+    # Names of topics alone are those of what was written.
+    lost = [
+        (f"lost {name}", counter.not_counted or counter.lost) for name, counter in losses.items()
+    ]
+    told = (*rows, *messages.items(), *lost)
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if missing else DiagnosticStatus.OK,
         name=f"{node.removeprefix('/')}: bag",
         message=f"messages are missing: {missing}" if missing else "recording",
         hardware_id="recorder",
-        values=[KeyValue(key=key, value=str(value)) for key, value in (*rows, *messages.items())],
+        values=[KeyValue(key=key, value=str(value)) for key, value in told],
     )
     return DiagnosticArray(status=[status])
 

@@ -18,8 +18,12 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 __all__ = ["PATIENCE_S", "ReplyGate", "count_participants"]
 
-PATIENCE_S = 5.0
-"""An end that is missing for so long belongs to something that wants no answers."""
+PATIENCE_S = 30.0
+"""An end that is missing for so long belongs to something that wants no answers.
+
+A busy machine takes many seconds to find it, and an answer that is sent before is lost. Who never
+hears keeps the others waiting once, when it comes.
+"""
 
 _PREFIX_BYTES = 12
 """How much of the id of a DDS endpoint names its participant."""

@@ -29,13 +29,14 @@ _HOST = slice(0, 4)
 """The part of an endpoint's gid that is the same for all processes of a machine (Fast DDS)."""
 
 
-def claim_topic(node: Node, topic: str, what: str) -> None:
+def claim_topic(node: Node, topic: str, what: str, does: str = "publishes") -> None:
     """Claim a topic of a node's domain and namespace, until this process ends.
 
     Args:
         node: Who will publish it.
         topic: Its name, as the node gives it.
         what: What a process is that publishes it, such as "bridge of PSM1".
+        does: What it does there, where that is another thing.
 
     Raises:
         AlreadyRunning: Another process on this machine has claimed it.
@@ -43,7 +44,7 @@ def claim_topic(node: Node, topic: str, what: str) -> None:
     name = node.resolve_topic_name(topic)
     address = _address(node, name)
     if not _claim(address):
-        raise AlreadyRunning(what, _find_process(address), name)
+        raise AlreadyRunning(what, _find_process(address), name, does)
 
 
 def sole_topic(arm: str, has_parts: bool = False) -> str:

@@ -113,14 +113,17 @@ def play(
     os.close(hear)
     # From hardly begun to well acquainted: hangs depend on who knows whom when all leave.
     time.sleep(rng.uniform(0.0, 0.3))
-    told = time.monotonic()
     watched = {os.pidfd_open(pid): pid for pid in pids}
+    told = {}
     for pid in pids:
+        # Each has its own time: this process may be kept waiting between two of them.
+        told[pid] = time.monotonic()
         os.kill(pid, signal.SIGINT)
+    last = max(told.values())
     ended = []
     while watched:
         found, _, _ = select.select(
-            list(watched), [], [], max(0.0, told + END_S - time.monotonic())
+            list(watched), [], [], max(0.0, last + END_S - time.monotonic())
         )
         for fd in found or list(watched):
             pid = watched.pop(fd)
@@ -128,7 +131,8 @@ def play(
                 os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             os.close(fd)
-            ended.append((pids[pid], time.monotonic() - told, os.waitstatus_to_exitcode(status)))
+            ended_s = time.monotonic() - told[pid]
+            ended.append((pids[pid], ended_s, os.waitstatus_to_exitcode(status)))
     return ended
 
 

@@ -32,6 +32,7 @@ from dvrk_kinematics.cli.report_bag import read_recording
 from dvrk_kinematics.errors import BagError
 from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.bringup import Process, command_line, recording
+from dvrk_kinematics.ros.recorder_losses import SEVERAL
 
 pytestmark = pytest.mark.ros
 
@@ -126,6 +127,7 @@ class Client:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.written: dict[str, int] = defaultdict(int)
+        self.told: dict[str, str] = {}
         node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, 10)
 
     def publish_joints(self, *names: str, profile: QoSProfile = qos.ARM_STATE) -> dict[str, Any]:
@@ -158,7 +160,7 @@ class Client:
     def _hear(self, told: DiagnosticArray) -> None:
         for status in told.status:
             if status.name in ("recorder: bag", "lab/recorder: bag"):
-                rows = {row.key: row.value for row in status.values}
+                rows = self.told = {row.key: row.value for row in status.values}
                 self.written |= {k: int(v) for k, v in rows.items() if k.startswith("/")}
 
 
@@ -196,6 +198,10 @@ def test_four_topics_at_200_hz_are_written_without_a_loss(client: Client, tmp_pa
         client.await_written(publishers)
         publish(publishers, range(sent), 0.005)
         await_delivered(publishers)
+        # Its diagnostics come once a second, and tell of every topic.
+        for name in names:
+            client.until(lambda n=name: client.told.get(f"lost /{n}") == "0")
+        client.until(lambda: client.told.get("lost /rosout") == SEVERAL)
         output = recorder.end()
 
     assert recorder.process.returncode == 0

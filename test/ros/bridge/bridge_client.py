@@ -153,9 +153,13 @@ class BridgeClient:
 
     def set_parameter(self, name: str, value: Any) -> str:
         """Change a parameter of the bridge; gives why it was refused, "" if it was not."""
+        return self.set_parameter_of("arm_bridge", name, value)
+
+    def set_parameter_of(self, node: str, name: str, value: Any) -> str:
+        """Change a parameter of a node beside the bridge, as ``set_parameter`` does."""
         parameter = RclpyParameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[parameter])
-        answer = self._call(SetParameters, f"{self._start}arm_bridge/set_parameters", request)
+        answer = self._call(SetParameters, f"{self._start}{node}/set_parameters", request)
         return "" if answer.results[0].successful else str(answer.results[0].reason)
 
     # Goals
@@ -238,6 +242,19 @@ class BridgeClient:
         self._wait_report(
             "last stop", lambda _, said: said.get("stop") in names, f"last stop {names}"
         )
+
+    def has_said(self, report: str, since_ns: int, **values: str) -> bool:
+        """Whether diagnostics that were sent since a moment have values.
+
+        Args:
+            report: Which line of them.
+            since_ns: When they must have been sent (ns, system time).
+            values: Values that it must have.
+        """
+        found = self._diagnostics.find(
+            report, since_ns, lambda _, said: values.items() <= said.items()
+        )
+        return found is not None
 
     def _wait_report(
         self, report: str, is_wanted: Callable[[Any, Mapping[str, str]], bool], what: str

@@ -166,6 +166,16 @@ class CommandLog:
         assert all(list(message.velocity) == [0.0] for message in heard)
         return np.array([message.position[0] for message in heard])
 
+    def jaw_stamps_ns(self, since: int = 0) -> np.ndarray:
+        """When the bridge sent openings to the jaw (ns, its ROS time), shape (N,).
+
+        Args:
+            since: Count of jaw/servo_jp messages before the first one to look at.
+        """
+        self.settle()
+        heard = self._read("jaw/servo_jp", since)
+        return np.array([stamp_to_ns(m.header.stamp) for _, m in heard], dtype=np.int64)
+
     def stamps_ns(self, since: int = 0) -> np.ndarray:
         """When the bridge sent its setpoints (ns, its ROS time), shape (N,).
 
@@ -182,9 +192,14 @@ class CommandLog:
         return int(self.stamps_ns(max(self.count() - 200, 0)).max(initial=0))
 
     def forgive(self) -> None:
-        """Begin anew: somebody else has moved the arm, or it was homed, since the last command."""
-        self.check()
-        self._checked = self.count()
+        """Begin anew: somebody else has moved the arm, or it was homed, since the last command.
+
+        What was wrong until now is told once, and not again by every test that follows.
+        """
+        try:
+            self.check()
+        finally:
+            self._checked = self.count()
 
     def check(self) -> None:
         """Every setpoint inside the limits, no step too large, velocities explicitly zero."""

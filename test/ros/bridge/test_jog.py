@@ -32,6 +32,7 @@ JOG_TIMEOUT_S = 0.5
 """A machine without time for a while must not end a jog that is the subject here."""
 
 RELEASE_S = JOG_TIMEOUT_S + 0.2
+SILENT = "was silent, and who publishes it now is being asked"
 LOOKS = 20
 """Ticks of the bridge without a command after which a jog is over."""
 
@@ -39,8 +40,9 @@ LOOKS = 20
 class Jogger:
     """Sends jog commands at 50 Hz for as long as a with-block lasts."""
 
-    def __init__(self, node: Node, client: BridgeClient) -> None:
-        self.client = client
+    def __init__(self, node: Node, rig: Any) -> None:
+        self.client: BridgeClient = rig.client
+        self._bridge = rig.bridge
         self._twists = node.create_publisher(TwistStamped, "jog/bridge/PSM1/jog", qos.COMMAND)
         self._joints = node.create_publisher(JointJog, "jog/bridge/PSM1/jog_joints", qos.COMMAND)
         self._static = node.create_publisher(TFMessage, "/tf_static", qos.TF_STATIC)
@@ -82,14 +84,31 @@ class Jogger:
             self._let_go_s = time.monotonic()
 
     def jog(self, message: Any, count: int = 60) -> Array:
-        """Jog until so many setpoints were sent, and wait for its end; gives all of them."""
-        self.wait_released()
-        before = self.client.commands.mark()
-        with self.sending(message):
-            self.client.until(lambda: self.client.commands.count() > before + count, "a jog")
-        self.wait_rest()
-        self.client.commands.check()
-        return self.client.commands.setpoints(before)
+        """Jog until so many setpoints were sent, and wait for its end; gives all of them.
+
+        Where the machine keeps the bridge from hearing its arm for a second, the bridge asks who
+        that is, and what jogs meanwhile must be let go of first: rightly, and so that is done.
+        """
+        commands, has_jogged = self.client.commands, False
+        while not has_jogged:
+            self.wait_released()
+            before, said = commands.mark(), len(self._bridge.output)
+            since_ns = time.time_ns()
+
+            def is_over(start: int = before, since_ns: int = since_ns) -> bool:
+                return commands.count() > start + count or self._must_let_go(since_ns)
+
+            with self.sending(message):
+                self.client.until(is_over, "a jog")
+            self.wait_rest()
+            commands.check()
+            has_jogged = commands.count() > before + count
+            assert has_jogged or SILENT in self._bridge.output[said:], "refused without a reason"
+        return commands.setpoints(before)
+
+    def _must_let_go(self, since_ns: int) -> bool:
+        """Whether the bridge has said since a moment that the jog must be let go of."""
+        return self.client.has_said("last stop", since_ns, refusal=Reason.JOG_NOT_RELEASED.name)
 
     def wait_rest(self) -> None:
         """Wait until a jog is over: the bridge looks at the arm, and sends nothing."""
@@ -111,7 +130,7 @@ class Jogger:
 def jogger(make_rig: Any, node: Node) -> Jogger:
     rig = make_rig("jog", jog_timeout=JOG_TIMEOUT_S)
     rig.client.get_ready()
-    return Jogger(node, rig.client)
+    return Jogger(node, rig)
 
 
 def _check_line(jogger: Jogger, setpoints: Array, direction: Array) -> None:

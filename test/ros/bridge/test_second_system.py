@@ -66,6 +66,35 @@ def test_a_second_bridge_and_a_second_simulator_end_and_disturb_nobody(make_rig:
     assert client.commands.words() == ["enable", "home"]
 
 
+@pytest.mark.parametrize(
+    ("server", "does"),
+    [
+        ("trajectory_server", "publishes /doubled/trajectory/PSM1/flight_plan"),
+        ("kinematics_server", "answers at /doubled/kinematics/PSM1"),
+    ],
+)
+def test_a_second_server_of_an_arm_ends_and_one_of_other_arms_goes_on(
+    run: Any, server: str, does: str
+) -> None:
+    def serving(*arms: str) -> Process:
+        return Process(server, "doubled", parameters={"arms": list(arms)})
+
+    def wait_serving(process: Any) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while "/<arm>/" not in process.output:
+            assert process.is_running and time.monotonic() < deadline, process.output
+            time.sleep(0.05)
+
+    first = run(serving("PSM1", "PSM2"))
+    wait_serving(first)
+    second = start(serving("PSM3", "PSM1"))
+    said = second.communicate(timeout=TIMEOUT_S)[0]
+    assert second.returncode == 1 and "Traceback" not in said, said
+    assert f"another {server} of PSM1 (process {first.pid}) runs already and {does}; " in said
+    assert first.is_running
+    wait_serving(run(serving("PSM3")))
+
+
 @pytest.mark.parametrize("command", ["demo", "trace_block_o"])
 def test_who_starts_a_second_system_never_commands_the_first(
     make_rig: Any, command: str, tmp_path: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -35,7 +34,7 @@ QUICK = {
 }
 """Speeds of the tip that keep tests short (m/s, m/s^2, rad/s, rad/s^2)."""
 CONTOUR_M, CONTOUR_RAD = 2e-6, 2e-6
-STILL_S = 0.3
+STILL = 60
 
 
 def make_processes(arms: Sequence[str], recordings: str, namespace: str = "") -> list[Process]:
@@ -104,10 +103,15 @@ class MotionClient(BridgeClient):
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Check that nothing is sent to the arm during a with-block and a while after it."""
+        """Check that nothing is sent to the arm during a with-block and a while after it.
+
+        The while is the arm's own: it says where it is as often as it could have been commanded.
+        """
         with self.commands.silence("servo_jp"):
             yield
-            time.sleep(STILL_S)
+            said = self.arm.heard["setpoint_js"]
+            before = len(said)
+            self.arm.wait("setpoint_js", lambda: len(said) >= before + STILL)
 
     def _send(self, client: ActionClient, goal: Any, fields: dict[str, Any]) -> Goal:
         write_stamp(goal.start, fields.pop("start_ns", 0))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from joint_goals import HOME, at
 from kinematics_client import SERVER
 from motion_client import TIMEOUT_S, MotionClient, make_processes
 from rclpy.node import Node
@@ -63,7 +65,9 @@ def test_two_arms_replay_a_recording_together_and_one_makes_a_first_motion(
     assert len(contours_um) == 2 and max(contours_um) <= 2.0, text
 
     began = clients["PSM1"].model.forward(clients["PSM1"].setpoint)
+    begin_s = time.monotonic()
     text = run_example("00_first_motion.py")
+    took_s = time.monotonic() - begin_s
     words = (
         "./dvrk up",
         "enable: ENABLED",
@@ -74,6 +78,28 @@ def test_two_arms_replay_a_recording_together_and_one_makes_a_first_motion(
     assert all(word in text for word in words), text
     assert "\nhold: " in text
     way_m = clients["PSM1"].model.forward(clients["PSM1"].setpoint)[:3, 3] - began[:3, 3]
-    # 10 mm by the goal, about 5 mm by a second of jog: a busy machine shortens it, and it goes on
-    # for a fifth of a second after the last command at most.
-    assert 0.010 < way_m[0] < 0.0165 and abs(way_m[1:]).max() < 1e-4, way_m
+    # 10 mm by the goal, and as far by the jog as 5 mm/s come while the example ran.
+    assert 0.010 < way_m[0] < 0.010 + 0.005 * took_s and abs(way_m[1:]).max() < 1e-4, way_m
+
+    # So near the limit of the insertion that 10 mm along x fit no more.
+    clients["PSM1"].reach(at(yaw=0.9, insertion=0.238), 2.0)
+    refused = run_example("00_first_motion.py", code=1)
+    assert "10 mm along x: " in refused and "Traceback" not in refused, refused
+    assert "goal: " not in refused and "hold: " not in refused
+    clients["PSM1"].reach(HOME, 2.0)
+
+    # A goal that is ended by somebody else: no jog follows.
+    example = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "00_first_motion.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        clients["PSM1"].wait_moving(before=clients["PSM1"].commands.mark())
+        clients["PSM1"].do("hold")
+        said, _ = example.communicate(timeout=TIMEOUT_S)
+    finally:
+        example.kill()
+    assert example.returncode == 1 and "goal: hold was asked for" in said, said
+    assert "hold: " not in said and "Traceback" not in said, said

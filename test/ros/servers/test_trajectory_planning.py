@@ -29,10 +29,12 @@ from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
 from dvrk_kinematics.ros.calls import Goal
 
-ALLOWED_S = 4.0
+ALLOWED_S = 30.0
 """What this server allows: longer than a busy machine takes to say that it plans."""
-ANSWER_S = 5.0
-"""Generous for a busy machine; what is meant is 0.2 s, and what was seen is 40 s and more."""
+SHORT_S = 4.0
+"""The same where a goal shall not be planned in time."""
+ANSWER_S = 0.5 * ALLOWED_S
+"""An answer that comes much before the end of what is allowed was not waited for."""
 GONE_S = 18.0
 """Generous for a busy machine; what is meant is 6 s. The graph itself tells it after 20 s."""
 NEAR = se3.translation(np.array([0.0, 0.004, 0.0]))
@@ -121,8 +123,10 @@ def test_a_plan_that_takes_long_can_be_cancelled(arm: MotionClient, name: str) -
 
 
 def test_planning_tells_how_far_it_is_until_its_time_is_over(arm: MotionClient) -> None:
+    assert arm.set_parameter_of("trajectory_server", "max_planning_time", SHORT_S) == ""
     refused = ring(arm, 1500).result(TIMEOUT_S)
-    check_refused(refused, f"PSM1: was not planned within {ALLOWED_S:g} s (")
+    assert arm.set_parameter_of("trajectory_server", "max_planning_time", ALLOWED_S) == ""
+    check_refused(refused, f"PSM1: was not planned within {SHORT_S:g} s (")
     assert "or allow more time by the parameter max_planning_time" in refused.result.message
     parts = [feedback.planning_progress for feedback in arm.told]
     assert len(parts) >= 2 and all(0.0 <= a <= b < 1.0 for a, b in pairwise(parts))

@@ -26,6 +26,8 @@ from dvrk_kinematics.ros.stamps import stamp_to_ns
 from dvrk_kinematics.simulation import SimulatedEcm, SimulatedPsm
 
 TIMEOUT_S = 30.0
+END_S = 5.0
+"""From the signal to the end of a process, at most."""
 
 
 def test_every_command_and_reading_of_the_contract_is_a_member_of_the_arm() -> None:
@@ -73,7 +75,7 @@ def test_parameters_that_make_no_sense_are_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_cleanly_within_two_seconds(run: Any, node: Node, sign: int) -> None:
+def test_it_ends_cleanly_in_time(run: Any, node: Node, sign: int) -> None:
     namespace = sign.name.lower()
     process = run(simulated_arms(["PSM1"], namespace))
     ready = node.create_client(TriggerOperatingState, f"{namespace}/PSM1/operating_state")
@@ -81,9 +83,11 @@ def test_it_ends_cleanly_within_two_seconds(run: Any, node: Node, sign: int) -> 
     begin = time.monotonic()
     process.send_signal(sign)
     output, _ = process.communicate(timeout=TIMEOUT_S)
-    assert time.monotonic() - begin < 2.0
+    assert time.monotonic() - begin < END_S
     assert process.returncode == 0
-    (said,) = output.splitlines()
+    said, *rest = output.splitlines()
+    # Where the machine keeps it from leaving within 2 s, the watchdog ends it and says so.
+    assert all("leaving the middleware took more than 2 s" in line for line in rest), rest
     assert said.endswith(
         "simulated PSM1 at 200 Hz, as a dVRK wakes up: PSM1/state_command takes enable and home"
     )

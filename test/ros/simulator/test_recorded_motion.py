@@ -178,7 +178,10 @@ def test_the_tip_lies_on_its_plan_and_is_as_late_as_it_was_sent(drawn: Drawn) ->
     # The simulated arm follows exactly; knots 50 ms apart are within a micrometre of the circle.
     assert arm.motions[0].following.position_max < 1e-6
     assert arm.motions[0].following.rotation_max < 1e-6
-    assert LAG_S - 0.002 < arm.motions[0].following.lag_mean < LAG_S + 0.05
+    # As late as the commands came: a busy machine keeps this process from sending them.
+    arrivals = np.array([time_ns for time_ns, _ in drawn.messages["/PSM1/servo_jp"]])
+    due_s = (arrivals - _planned_ns(drawn)) * 1e-9 - PERIOD_S * np.arange(len(arrivals))
+    assert LAG_S - 0.002 < arm.motions[0].following.lag_mean < due_s.max() + 0.05
     assert arm.motions[0].following.lag_max >= arm.motions[0].following.lag_mean
     # Exactly what the states in the bag add up to: one that a busy machine left out cuts a corner
     # off the circle, and nothing can make the way longer.

@@ -7,7 +7,6 @@ in bad_messages.json, and the tests of the simulation compare that one by one.
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from dvrk_kinematics.ros.calls import call
 from dvrk_kinematics.ros.conversions import to_flat
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
+CYCLES = 20
 TIMEOUT_S = 30.0
 HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
 GOAL = [0.01, 0.0, 0.12, 0.0, 0.0, 0.0]
@@ -103,7 +103,8 @@ def test_every_recorded_message_is_sent() -> None:
 
 def settle(psm: ArmClient) -> None:
     """Let the message act: it arrives at once, and shows in the next cycles."""
-    time.sleep(0.1)
+    before = len(psm.heard["setpoint_js"])
+    psm.wait("setpoint_js", lambda: len(psm.heard["setpoint_js"]) >= before + CYCLES)
     psm.newest("setpoint_js")
     psm.wait("operating_state", lambda: not psm.state.is_busy)
 

@@ -309,6 +309,18 @@ def test_a_goal_right_after_a_late_state_waits_too(rig) -> None:
     assert rig.results[0].finding.reason is Reason.REACHED
 
 
+def test_a_goal_for_an_arm_that_is_late_and_off_its_setpoint_is_refused(rig) -> None:
+    """It was taken, and ended at once as a motion that had failed."""
+    off = rig.arm._setpoints[-1].copy()
+    off[0] += 0.3
+    rig.arm.say(measured_q=off)
+    rig.arm.is_reporting = False
+    rig.ticks(30)
+    refused = rig.play(1.0, q=FAR)
+    assert refused is not None and refused.reason is Reason.STALE_STATE
+    assert not rig.results and not rig.arm.sent
+
+
 def test_a_goal_for_an_arm_that_has_been_silent_for_long_is_refused(rig) -> None:
     rig.arm.is_reporting = False
     rig.ticks(500)
