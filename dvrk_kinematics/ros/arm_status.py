@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.heard_diagnostics import Line
+from dvrk_kinematics.ros.own_command import own_command
 from dvrk_kinematics.ros.quantity import Quantity, show_quantity
 from dvrk_kinematics.ros.terminal import table
 
@@ -111,7 +112,7 @@ def summarise_status(status: ArmStatus) -> str:
 
 def find_next_step(status: ArmStatus) -> str:
     """The command that a person needs next before the arm can move; empty if it can."""
-    start = f"./dvrk arm {status.arm}"
+    start = f"{own_command('arm')} {status.arm}"
     state = status.value("connection", "state")
     if state == "PAUSED":
         return f"{start} resume"
