@@ -151,11 +151,11 @@ class BridgeClient:
         answer = self._call(GetParameters, f"{self._start}arm_bridge/get_parameters", request)
         return [parameter_value_to_python(value) for value in answer.values]
 
-    def set_parameter(self, name: str, value: Any) -> str:
-        """Change a parameter of the bridge; gives why it was refused, "" if it was not."""
+    def set_parameter(self, name: str, value: Any, node: str = "arm_bridge") -> str:
+        """Change a parameter, of the bridge; gives why it was refused, "" if it was not."""
         parameter = RclpyParameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[parameter])
-        answer = self._call(SetParameters, f"{self._start}arm_bridge/set_parameters", request)
+        answer = self._call(SetParameters, f"{self._start}{node}/set_parameters", request)
         return "" if answer.results[0].successful else str(answer.results[0].reason)
 
     # Goals
