@@ -1,6 +1,6 @@
 """A node that asks the kinematics server for joint positions, in any frame on tf.
 
-Run it beside a server:  ./dvrk python -m dvrk_kinematics.ros.kinematics_server &
+Run it beside a server:  ./dvrk python -m dvrk_kinematics.ros.executables kinematics_server &
                          ./dvrk python examples/02_ik_from_another_node.py
 """
 

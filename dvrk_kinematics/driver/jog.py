@@ -69,6 +69,10 @@ class Jog:
         self._advanced_ns = 0
         self._last_step: Step | None = None
 
+    def adopt(self, settings: JogSettings) -> None:
+        """Take other settings; to be called while nothing moves."""
+        self._settings = settings
+
     @property
     def is_active(self) -> bool:
         """Whether a jog is under way, be it at rest before an obstacle."""

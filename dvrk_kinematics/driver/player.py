@@ -55,6 +55,10 @@ class Player:
         self.scaling = SpeedScaling(guard.settings, settings.max_gap_s)
         self.last_stop: Finding | None = None
 
+    def adopt(self, settings: PlayerSettings) -> None:
+        """Take other settings; to be called while nothing moves."""
+        self._settings = settings
+
     @property
     def is_idle(self) -> bool:
         """Whether there is no goal, neither playing nor waiting, and no jog."""

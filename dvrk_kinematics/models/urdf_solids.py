@@ -48,7 +48,7 @@ def read_solids(text: str, source: str = "URDF") -> tuple[Solid, ...]:
     Raises:
         ModelError: If the text is no URDF.
     """
-    robot = parse_robot(text, source)
+    robot = parse_robot(text, source, has_visuals=True)
     colours = {m.name: tuple(m.color.rgba) for m in robot.materials if m.color is not None}
     solids = []
     for link in robot.links:

@@ -20,18 +20,25 @@ _REPORTING = threading.Lock()
 _DEEPEST = 100
 """Elements that may be nested; a URDF needs six, and what simulators add to it a few more."""
 
-_READ = ("link", "joint", "material")
-"""What is read of a robot. Transmissions, gazebo, ros2_control and whatever others add to a URDF
-has rules of its own, which are the business of those who use it."""
-_READ_OF_A_JOINT = ("origin", "parent", "child", "axis", "limit", "mimic")
+_READ_OF = {
+    "robot": ("link", "joint"),
+    "link": ("inertial",),
+    "joint": ("origin", "parent", "child", "axis", "limit", "mimic"),
+}
+"""What is read of an element. Transmissions, gazebo, ros2_control and whatever others add to a
+URDF has rules of its own, which are the business of those who use it; so have collision solids."""
+_SHOWN_OF = {"robot": ("material",), "link": ("visual",)}
+"""What is read besides by those who show a robot."""
 
 
-def parse_robot(text: str, source: str) -> Any:
+def parse_robot(text: str, source: str, has_visuals: bool = False) -> Any:
     """Reads a URDF with urdf_parser_py.
 
     Args:
         text: The whole file.
         source: Its name, for errors.
+        has_visuals: Whether to read visuals and materials, which may refuse the URDF. Kinematics
+            does without.
 
     Returns:
         A ``urdf_parser_py.urdf.Robot``.
@@ -49,7 +56,7 @@ def parse_robot(text: str, source: str) -> Any:
     try:
         with _REPORTING, _quiet(xml_reflection, source):
             root = core.etree.fromstring(text.encode(), _lxml_parser(core.etree))
-            _drop_others(root)
+            _drop_others(root, has_visuals)
             path = core.Path("robot", tree=core.etree.ElementTree(root))
             return urdf.URDF.from_xml(root, path)
     except core.ParseError as error:
@@ -59,14 +66,16 @@ def parse_robot(text: str, source: str) -> Any:
         raise ModelError(source, f"is no URDF: {type(error).__name__}: {error}") from error
 
 
-def _drop_others(root: Any) -> None:
-    """Leave out what kinematics does not need, before anybody judges whether it is right."""
-    for element in list(root):
-        if element.tag not in _READ:
-            root.remove(element)
-        for part in list(element):
-            if element.tag == "joint" and part.tag not in _READ_OF_A_JOINT:
-                element.remove(part)
+def _drop_others(element: Any, has_visuals: bool) -> None:
+    """Leave out what is not needed, before anybody judges whether it is right."""
+    if element.tag not in _READ_OF:
+        return
+    read = (*_READ_OF[element.tag], *(_SHOWN_OF.get(element.tag, ()) if has_visuals else ()))
+    for part in list(element):
+        if part.tag in read:
+            _drop_others(part, has_visuals)
+        else:
+            element.remove(part)
 
 
 def _lxml_parser(etree: Any) -> Any:

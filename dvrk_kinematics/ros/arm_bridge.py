@@ -64,7 +64,13 @@ class ArmBridge:
             arm.joint_names,
             "" if instrument is None else instrument.number or instrument.name,
             settings.base_frame,
+            (*arm.model.joints, *(() if arm.jaw is None else (arm.jaw,))),
         )
+        if description.excess:
+            node.get_logger().warning(
+                f"the description allows more than {settings.arm} does, and goals beyond that are "
+                f"refused: {'; '.join(description.excess)}"
+            )
         if settings.description and settings.publish_tf and description.join is not None:
             claim_frame(node, description.join.child, settings.description)
         self._names = arm.joint_names

@@ -186,8 +186,11 @@ class ArmClient:
 
         def is_known() -> bool:
             line = self.diagnostics.newest(self._connection)
-            is_without = line is not None and line.values.get("is_homed") != "True"
-            return is_without or self._are_joints_new
+            if line is None:
+                return self._are_joints_new
+            # An arm that is without power does not tell where it is, homed or not.
+            is_off = line.values.get("state") in ("DISABLED", "FAULT")
+            return is_off or line.values.get("is_homed") != "True" or self._are_joints_new
 
         self.patience.wait(looking_at(is_known), f"valid joints of {self.name}", _STATES_S)
 

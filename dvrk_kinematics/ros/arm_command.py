@@ -16,6 +16,7 @@ from dvrk_kinematics.ros.arm_jog import read_jog, run_jog
 from dvrk_kinematics.ros.arm_status import describe_status, summarise_status
 from dvrk_kinematics.ros.arm_target import find_duration, read_target
 from dvrk_kinematics.ros.client_process import run_client
+from dvrk_kinematics.ros.own_command import own_command
 from dvrk_kinematics.ros.quantity import Quantity, read_quantity
 from dvrk_kinematics.ros.terminal import Page
 
@@ -31,14 +32,14 @@ _SERVICES = {
 }
 _EXAMPLES = """\
 examples:
-  ./dvrk arm PSM1 status
-  ./dvrk arm PSM1 enable
-  ./dvrk arm PSM1 home
-  ./dvrk arm PSM1 go yaw=10deg insertion=120mm          joints; those not named stay
-  ./dvrk arm PSM1 go z+=-5mm --time 2s                  the tip in PSM1_base, its orientation kept
-  ./dvrk arm PSM1 jog x 5mm/s 2s                        the tip along the base's x
-  ./dvrk arm PSM1 jog wrist_pitch -10deg/s 1s           one joint
-  ./dvrk arm PSM1 jaw 30deg
+  {arm} PSM1 status
+  {arm} PSM1 enable
+  {arm} PSM1 home
+  {arm} PSM1 go yaw=10deg insertion=120mm          joints; those not named stay
+  {arm} PSM1 go z+=-5mm --time 2s                  the tip in PSM1_base, its orientation kept
+  {arm} PSM1 jog x 5mm/s 2s                        the tip along the base's x
+  {arm} PSM1 jog wrist_pitch -10deg/s 1s           one joint
+  {arm} PSM1 jaw 30deg
 
 Numbers take deg or rad, mm or m, s or ms; plain ones are rad, m and s. The exit code is 0 if it
 was done, 1 if it was refused or failed, 130 after Ctrl-C."""
@@ -148,10 +149,11 @@ def _say(text: str) -> None:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; what cannot be read ends the process with 2, as argparse does."""
+    command = own_command("arm")
     parser = argparse.ArgumentParser(
-        prog="./dvrk arm",
+        prog=command,
         description="Look at one arm, bring it up, move it and stop it, through its bridge.",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES.format(arm=command),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--namespace", default="", metavar="NAME", help=_NAMESPACE)

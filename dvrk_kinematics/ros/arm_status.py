@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.heard_diagnostics import Line
+from dvrk_kinematics.ros.own_command import own_command
 from dvrk_kinematics.ros.quantity import Quantity, show_quantity
 from dvrk_kinematics.ros.terminal import table
 
@@ -129,7 +130,7 @@ def find_next_step(status: ArmStatus) -> str:
     """The command that a person needs next before the arm can move; empty if it can."""
     verb = _find_next_verb(status)
     where = f" --namespace {status.namespace}" if status.namespace else ""
-    return f"./dvrk arm {status.arm} {verb}{where}" if verb else ""
+    return f"{own_command('arm')} {status.arm} {verb}{where}" if verb else ""
 
 
 def _find_next_verb(status: ArmStatus) -> str:

@@ -12,7 +12,7 @@ from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.link_transforms import FixedTransform
 from dvrk_kinematics.models.reader import read_text
-from dvrk_kinematics.models.schema import LinkModel
+from dvrk_kinematics.models.schema import JointModel, LinkModel
 from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
 from dvrk_kinematics.models.urdf_description import describe, expand
 from dvrk_kinematics.models.urdf_joints import Mimic
@@ -20,6 +20,9 @@ from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
 from dvrk_kinematics.ros.user_path import user_path
 
 __all__ = ["Description", "describe_arm"]
+
+_ROUNDING = 1e-3
+"""Numbers of a URDF are rounded: a difference of that part is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,14 @@ class Description:
         movable: Every joint of joint_states by its name there: which of the controller's joints it
             follows, with what factor and offset.
         join: What ties the tree to the dVRK's own; None if it begins at the arm's base.
+        excess: Where the URDF lets joints go further or faster than the arm does, in words.
     """
 
     text: str
     links: tuple[LinkModel, ...]
     movable: dict[str, Mimic]
     join: FixedTransform | None
+    excess: tuple[str, ...] = ()
 
 
 def describe_arm(
@@ -48,6 +53,7 @@ def describe_arm(
     needed: Sequence[str],
     instrument: str,
     base: str,
+    limits: Sequence[JointModel] = (),
 ) -> Description:
     """Describe an arm by the user's URDF, by the project's own, or by its model alone.
 
@@ -58,6 +64,7 @@ def describe_arm(
         needed: Those of them that a URDF must move: without, it describes another arm.
         instrument: Number or name of the instrument; empty for none.
         base: The frame at which the dVRK's own tf tree ends.
+        limits: Joints of the arm whose limits the URDF should have too.
 
     Raises:
         DvrkError: The URDF cannot be used, or has not the joints that the arm has.
@@ -74,7 +81,24 @@ def describe_arm(
     )
     described = _from_urdf(settings, text, urdf, joints, base)
     _check_whole(settings, urdf, needed)
-    return described
+    own = {settings.joint_prefix + joint.name: joint for joint in limits}
+    told = (_find_excess(joint, own[joint.name]) for joint in urdf.joints if joint.name in own)
+    return replace(described, excess=tuple(filter(None, told)))
+
+
+def _find_excess(shown: JointModel, own: JointModel) -> str:
+    """Where a URDF allows a joint more than the arm does; empty if nowhere."""
+    margin = _ROUNDING * max(1.0, own.upper - own.lower)
+    told = []
+    if shown.lower < own.lower - margin or shown.upper > own.upper + margin:
+        told.append(_compare("{0.lower:g} to {0.upper:g}", shown, own))
+    if shown.velocity > own.velocity * (1.0 + _ROUNDING):
+        told.append(_compare("velocity {0.velocity:g}", shown, own))
+    return f"{shown.name} {', '.join(told)}" if told else ""
+
+
+def _compare(text: str, shown: JointModel, own: JointModel) -> str:
+    return f"{text.format(shown)} (arm: {text.format(own)})"
 
 
 def _check_whole(settings: BridgeSettings, urdf: UrdfModel, needed: Sequence[str]) -> None:

@@ -182,6 +182,8 @@ class ArmDrive:
         """
         self.guard.settings = make_guard_settings(self._model, settings)
         self._player_settings = make_player_settings(self._model, settings)
+        self.player.adopt(self._player_settings)
+        self.jog.adopt(make_jog_settings(settings))
         if self._jaw is not None and self.guard.settings.jaw is not None:
             self._jaw.limits = self.guard.settings.jaw
         self._answer_s = settings.state_timeout

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
+from dvrk_kinematics.ros.joint_language import CONTROLLER
 from dvrk_kinematics.ros.parameters import parameter
 
-__all__ = ["NO_PREFIX", "SIMULATED", "BridgeSettings"]
+__all__ = ["NO_PREFIX", "SIMULATED", "BridgeSettings", "check_prefix", "fill_prefix"]
 
 SIMULATED = "simulated"
 NO_PREFIX = "none"
@@ -17,6 +18,32 @@ NO_PREFIX = "none"
 _FRAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.-]*")
 _EMPTY = {"prefix": f"{NO_PREFIX} for no prefix", "joint_prefix": "leave it out for none"}
 _HARDWARE = (SIMULATED, "dvrk")
+
+
+def fill_prefix(prefix: str, arm: str) -> str:
+    """The prefix of an arm's links, of what a user wrote."""
+    return "" if prefix == NO_PREFIX else prefix.replace("{arm}", arm)
+
+
+def check_prefix(name: str, text: str) -> None:
+    """Refuse what no name of a frame or joint can begin with.
+
+    Args:
+        name: Which parameter it is: ``prefix`` or ``joint_prefix``.
+        text: The prefix, with the arm's name filled in; empty for none.
+
+    Raises:
+        InvalidInput: It is no beginning of a name.
+    """
+    if text and not _FRAME.fullmatch(text):
+        raise InvalidInput(
+            name,
+            f"{text!r} begins no name of a frame or joint: letters, digits, _ - . and /, no / "
+            f"first; {_EMPTY[name]}",
+        )
+    if name == "joint_prefix" and text.startswith(CONTROLLER):
+        reason = f"{text!r}: names that begin with {CONTROLLER} count as the controller does"
+        raise InvalidInput(name, f"{reason}; choose another")
 
 
 @dataclass(frozen=True)
@@ -170,7 +197,7 @@ class BridgeSettings:
         unit="rad",
         minimum=0.0,
         maximum=1.0,
-        read_only=True,
+        at_rest=True,
     )
     path_tolerance: float = parameter(
         0.0,
@@ -205,7 +232,7 @@ class BridgeSettings:
         unit="s",
         minimum=0.02,
         maximum=2.0,
-        read_only=True,
+        at_rest=True,
     )
     frame_age: float = parameter(
         0.5,
@@ -235,11 +262,7 @@ class BridgeSettings:
             reason = "a real arm is brought up by the person beside it, with enable and home"
             raise InvalidInput("bring_up", reason)
         for name, text in (("prefix", self.link_prefix), ("joint_prefix", self.joint_prefix)):
-            if text and not _FRAME.fullmatch(text):
-                reason = f"{text!r} begins no name of a frame or joint"
-                raise InvalidInput(
-                    name, f"{reason}: letters, digits, _ - . and /, no / first; {_EMPTY[name]}"
-                )
+            check_prefix(name, text)
         if self.tf_rate > self.rate:
             raise InvalidInput("tf_rate", f"{self.tf_rate} Hz is above rate, {self.rate} Hz")
         for name in ("description_root", "description_pose", "description_signs"):
@@ -252,7 +275,7 @@ class BridgeSettings:
     @property
     def link_prefix(self) -> str:
         """Prefix of links, with the arm's name filled in."""
-        return "" if self.prefix == NO_PREFIX else self.prefix.replace("{arm}", self.arm)
+        return fill_prefix(self.prefix, self.arm)
 
     @property
     def base_frame(self) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 from dvrk_kinematics.errors import InvalidInput, ProcessEnded
@@ -36,6 +39,11 @@ _ARM_ARGUMENTS = tuple(argument.name for argument in ARGUMENTS)
 _CART_ARGUMENTS = tuple(name for name in _ARM_ARGUMENTS if name != "arm")
 _VIEW_ARGUMENTS = ("arm", "prefix", "namespace")
 _RECORD_ARGUMENTS = ("arm", "namespace", "output")
+_OF_LAUNCH = (
+    *("launch-prefix", "launch-prefix-filter", "emulate_tty"),
+    *("sigterm_timeout", "sigkill_timeout"),
+)
+"""Arguments that launch itself reads when it starts and ends processes."""
 _FIGURE_JOINTS = 6
 """The Block-O turns the tip while it moves it: position and orientation are both its own."""
 
@@ -142,6 +150,8 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
     ]
 
     def start(context: Any) -> list[Any]:
+        if _is_started_directly(name):
+            _refuse_unknown(context.argv, chosen.declared)
         read = launch.substitutions.LaunchConfiguration
         values = {a.name: a.read(read(a.name).perform(context)) for a in chosen.declared}
         processes, left_out = leave_out_missing(chosen.make(values))
@@ -156,6 +166,33 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
 
     opaque = launch.actions.OpaqueFunction(function=start)
     return launch.LaunchDescription([*declared, opaque])
+
+
+def _is_started_directly(name: str) -> bool:
+    """Whether ``ros2 launch`` was told this launch file, and not one that includes it.
+
+    Whoever includes it may have arguments of their own, which are here among ours.
+    """
+    return (PACKAGE, f"{name}.launch.py") in pairwise(sys.argv)
+
+
+def _refuse_unknown(told: Sequence[str], declared: Sequence[Argument]) -> None:
+    """Refuse arguments that launch would set without a word, and nobody would read.
+
+    Args:
+        told: The launch arguments, as they were typed.
+        declared: Those that there are.
+
+    Raises:
+        InvalidInput: There is no such argument.
+    """
+    known = [argument.name for argument in declared]
+    for text in told:
+        name = text.partition(":=")[0]
+        if name not in (*known, *_OF_LAUNCH):
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise InvalidInput(name, f"is no argument; {hint}there are: {', '.join(known)}")
 
 
 def _find(process: Process, launch_ros: Any, context: Any) -> str:

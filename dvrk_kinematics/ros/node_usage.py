@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,13 @@ from typing import Any, Final
 
 from dvrk_kinematics.ros.parameters import parameter_rows
 
-__all__ = ["NODE_SETTINGS", "answer_arguments", "describe_node", "parameter_names"]
+__all__ = [
+    "NODE_SETTINGS",
+    "answer_arguments",
+    "describe_node",
+    "explain_empty",
+    "parameter_names",
+]
 
 NODE_SETTINGS: Final = {
     "arm_bridge": ("arm_bridge", "bridge_parameters", "BridgeSettings"),
@@ -21,6 +28,8 @@ NODE_SETTINGS: Final = {
 }
 """The nodes of this package: the module of each, and the module and class of its parameters."""
 
+_EMPTY: Final = re.compile(r"parameter override rule: '(?:-p|--param) ([^' ]+):='")
+"""How rcl speaks of a parameter without a value."""
 _WIDTH: Final = 100
 _MISUSE: Final = 2
 """Exit code of a command that was called wrongly, as in shells."""
@@ -58,6 +67,24 @@ def describe_node(executable: str) -> str:
         text = f"{description}; {constraints}" if constraints else description
         lines += textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
     return "\n".join([*lines, ""])
+
+
+def explain_empty(executable: str, refusal: str) -> str:
+    """Say what can be written for a parameter that was given without a value.
+
+    Args:
+        executable: The node's executable; empty for a node of others.
+        refusal: What ROS says of the command line.
+
+    Returns:
+        A sentence; empty if this is not what is wrong.
+    """
+    empty = _EMPTY.search(refusal)
+    if empty is None or executable not in NODE_SETTINGS:
+        return ""
+    meanings = {row[0]: row[2] for row in parameter_rows(_settings(executable))}
+    meaning = f" ({meanings[empty[1]]})" if empty[1] in meanings else ""
+    return f"{empty[1]} has no value{meaning}; leave it out for its default"
 
 
 def parameter_names() -> set[str]:

@@ -16,7 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.end_times import STOP_S, TEARDOWN_S
 from dvrk_kinematics.ros.end_watchdog import EndWatchdog
-from dvrk_kinematics.ros.node_usage import answer_arguments
+from dvrk_kinematics.ros.node_usage import answer_arguments, explain_empty
 from dvrk_kinematics.ros.spinning import SpinningNode
 from dvrk_kinematics.ros.stop_request import StopRequest
 from dvrk_kinematics.ros.stop_signals import stop_signals
@@ -71,7 +71,7 @@ def run_node(
     previous = {sign: signal.signal(sign, hear) for sign in stop_signals()}
     # Whoever started this process may have kept signals back until somebody handles them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
-    if not _init(arguments):
+    if not _init(arguments, executable):
         return 1
     node, code = None, 1
     try:
@@ -89,13 +89,14 @@ def run_node(
     return code
 
 
-def _init(arguments: Sequence[str] | None) -> bool:
+def _init(arguments: Sequence[str] | None, executable: str) -> bool:
     """Initialise ROS, or say in one line what is wrong with its arguments."""
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:
         # What rcl adds are places in its own source.
         text = re.sub(r"(\. Error: error not set)?, at [^ ,]+\.c:\d+", "", str(error))
+        text = explain_empty(executable, text) or text
         rclpy.logging.get_logger("dvrk_kinematics").fatal(f"arguments of ROS: {text}")
         return False
     return True

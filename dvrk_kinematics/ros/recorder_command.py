@@ -18,6 +18,7 @@ from ament_index_python.packages import get_packages_with_prefixes
 from dvrk_kinematics.bags.bag_reader import BagReader
 from dvrk_kinematics.errors import DvrkError, InvalidInput, OutputError
 from dvrk_kinematics.ros.bringup import command_line, recording
+from dvrk_kinematics.ros.own_command import own_command
 from dvrk_kinematics.ros.recorder_child import run_for
 from dvrk_kinematics.ros.recorder_settings import default_folder
 from dvrk_kinematics.ros.recorder_topics import (
@@ -113,10 +114,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    # ./dvrk runs this module; an installation has a program of its own for it.
-    is_installed = Path(sys.argv[0]).name == "record"
     parser = argparse.ArgumentParser(
-        prog="ros2 run dvrk_kinematics record" if is_installed else "./dvrk record",
+        prog=own_command("record"),
         description="Record a rosbag2 (MCAP) until Ctrl-C.",
     )
     parser.add_argument(

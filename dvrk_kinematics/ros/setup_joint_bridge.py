@@ -102,6 +102,8 @@ class SetupJointBridge:
             Diagnostics(node, group, self._reports)
         create_steady_timer(node, 0.5, self._watch)
         self.loop.start()
+        arms = ", ".join(settings.setup_joints)
+        node.get_logger().info(f"{group}: setup joints of {arms}, {settings.hardware}; shown only")
 
     @property
     def is_at_rest(self) -> bool:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from rclpy.exceptions import InvalidNamespaceException
+from rclpy.validate_namespace import validate_namespace
+
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.models.files import model_name
 from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.ros.bridge_parameters import check_prefix, fill_prefix
 from dvrk_kinematics.ros.bringup import Process, simulated_arms
 from dvrk_kinematics.ros.rviz_view import write_view
 
@@ -57,11 +61,13 @@ def check_system(system: System) -> None:
     Raises:
         UnknownName: There is no such arm, generation or instrument.
         InvalidInput: An arm twice, arms that cannot be simulated, an instrument that nobody
-            carries, or a real arm that is to be brought up.
+            carries, a real arm that is to be brought up, or names that no frame or node can have
+            or that several arms would share.
     """
     twice = [arm for arm in dict.fromkeys(system.arms) if system.arms.count(arm) > 1]
     if twice:
         raise InvalidInput("arm", f"{', '.join(twice)} is named twice")
+    _check_names(system)
     if system.bring_up and system.hardware != SIMULATED:
         reason = "a real arm is brought up by the person beside it, with enable and home"
         raise InvalidInput("bring_up", f"{reason}; leave it out with hardware:={system.hardware}")
@@ -74,6 +80,26 @@ def check_system(system: System) -> None:
         raise InvalidInput("instrument", reason)
     for arm in carrying:
         load_model(model_name(arm), system.instrument or None, system.generation)
+
+
+def _check_names(system: System) -> None:
+    """Refuse a prefix or a namespace that every bridge would refuse, or that arms would share."""
+    for arm in system.arms:
+        check_prefix("prefix", fill_prefix(system.prefix, arm))
+    if len({fill_prefix(system.prefix, arm) for arm in system.arms}) < len(system.arms):
+        raise InvalidInput(
+            "prefix",
+            f"{' and '.join(system.arms)} would share the names of their links; write {{arm}} "
+            f"where the arm's name goes: prefix:={fill_prefix(system.prefix, '')}{{arm}}_",
+        )
+    try:
+        validate_namespace(f"/{system.namespace.strip('/')}")
+    except InvalidNamespaceException:
+        raise InvalidInput(
+            "namespace",
+            f"{system.namespace!r} is none: letters, digits and _, no digit first, with / "
+            "between names, such as lab/left",
+        ) from None
 
 
 def make_processes(system: System) -> tuple[Process, ...]:

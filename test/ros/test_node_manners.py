@@ -66,7 +66,20 @@ def test_every_node_describes_its_parameters() -> None:
             "",
             "rate: 'fast' is of the wrong type, must be float",
         ),
-        (["--ros-args", "-p", "prefix:="], 1, "", "rule: '-p prefix:='"),
+        (
+            ["--ros-args", "-p", "prefix:="],
+            1,
+            "",
+            "prefix has no value (prefix of links on tf; {arm} stands for the arm's name, none "
+            "for no prefix); leave it out",
+        ),
+        (
+            ["--ros-args", "-p", "joint_prefix:=controller/left_"],
+            1,
+            "",
+            "joint_prefix: 'controller/left_': names that begin with controller/ count as the "
+            "controller does; choose another",
+        ),
         (
             ["--ros-args", "-p", "prefix:='\"\"'"],
             1,

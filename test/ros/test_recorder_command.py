@@ -182,25 +182,6 @@ def test_a_recorder_that_fails_to_start_is_told_by_its_code() -> None:
     assert run_for([sys.executable, "-c", "raise SystemExit(3)"], 0.0, os.environ) == 3
 
 
-@pytest.mark.parametrize(
-    ("program", "usage"),
-    [
-        ("lib/dvrk_kinematics/record", "usage: ros2 run dvrk_kinematics record ["),
-        ("dvrk_kinematics/ros/recorder_command.py", "usage: ./dvrk record ["),
-    ],
-)
-def test_the_help_names_the_command_that_was_typed(
-    program: str,
-    usage: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", [program])
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert capsys.readouterr().out.startswith(usage)
-
-
 def run_command(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "dvrk_kinematics.ros.recorder_command", *arguments],

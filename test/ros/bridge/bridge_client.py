@@ -151,12 +151,8 @@ class BridgeClient:
         answer = self._call(GetParameters, f"{self._start}arm_bridge/get_parameters", request)
         return [parameter_value_to_python(value) for value in answer.values]
 
-    def set_parameter(self, name: str, value: Any) -> str:
-        """Change a parameter of the bridge; gives why it was refused, "" if it was not."""
-        return self.set_parameter_of("arm_bridge", name, value)
-
-    def set_parameter_of(self, node: str, name: str, value: Any) -> str:
-        """Change a parameter of a node beside the bridge, as ``set_parameter`` does."""
+    def set_parameter(self, name: str, value: Any, node: str = "arm_bridge") -> str:
+        """Change a parameter, of the bridge; gives why it was refused, "" if it was not."""
         parameter = RclpyParameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[parameter])
         answer = self._call(SetParameters, f"{self._start}{node}/set_parameters", request)

@@ -89,8 +89,10 @@ class Lab:
             "si": ("PSM1", {"generation": "Si", "instrument": "420006"}),
         }
         run(simulated_arms(list(POSTURES), rate=RATE_HZ, tf_rate=RATE_HZ))
-        for name, (arm, parameters) in ways.items():
-            run(bridge_process(name, arm, rate=RATE_HZ, **parameters))
+        self.bridges = {
+            name: run(bridge_process(name, arm, rate=RATE_HZ, **parameters))
+            for name, (arm, parameters) in ways.items()
+        }
         self.shows = {name: Observer(node, arm, name) for name, (arm, _) in ways.items()}
         for arm, q in POSTURES.items():
             client = ArmClient(node, arm, durable=True)
@@ -198,3 +200,16 @@ def test_a_urdf_with_other_signs_and_another_root_follows_the_controller(lab: La
         "insertion": insertion,
         "roll": -roll,
     }
+
+
+def test_a_urdf_that_allows_more_than_the_arm_is_told_once(lab: Lab) -> None:
+    """MoveIt plans within the URDF's limits, and would learn of it by refusals."""
+    (told,) = [line for line in lab.bridges["foreign"].output.splitlines() if "more than" in line]
+    assert "the description allows more than ECM does, and goals beyond that are refused" in told
+    ecm = load_arm("ECM").model.joints
+    for joint in ecm:
+        lower, upper, velocity = joint.lower, joint.upper, joint.velocity
+        assert f"{joint.name} -3 to 3 (arm: {lower:g} to {upper:g})" in told
+        assert (f"velocity 1 (arm: velocity {velocity:g})" in told) == (velocity < 1.0)
+    for name in lab.bridges.keys() - {"foreign"}:
+        assert "more than" not in lab.bridges[name].output

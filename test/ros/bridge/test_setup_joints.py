@@ -31,7 +31,7 @@ class Cart:
     def __init__(self, run: Any, node: Node) -> None:
         self.node = node
         run(simulated_arms(list(ARMS), setup_joints=True, rate=50.0))
-        run(bridge_process("every", "SUJ"))
+        self.bridge = run(bridge_process("every", "SUJ"))
         run(bridge_process("two", "SUJ", setup_joints=["PSM2", "ECM"], prefix="cart_"))
         self.arms = {arm: ArmClient(node, arm, kind=Kind.SUJ, durable=True) for arm in ARMS}
         # All that the arms measured: queues as short as their clients' lose some of it at times.
@@ -80,6 +80,11 @@ def test_all_setup_joints_are_in_one_message(cart: Cart) -> None:
         name: value for name, value in measured.items() if name in shown
     }
     assert not state.velocity and not state.effort
+
+
+def test_the_bridge_says_at_its_start_what_it_shows(cart: Cart) -> None:
+    arms = ", ".join(ARMS)
+    assert f"SUJ: setup joints of {arms}, simulated; shown only" in cart.bridge.output
 
 
 def test_stamps_are_those_of_the_arms(cart: Cart) -> None:

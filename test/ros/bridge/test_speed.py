@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from bridge_client import BridgeClient
-from control_msgs.msg import SpeedScalingFactor
-from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at
+from control_msgs.msg import JointJog, SpeedScalingFactor
+from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at, check_ended, make_goal
 from rclpy.node import Node
 
+from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.ros import qos
 
 
@@ -131,3 +132,30 @@ def test_some_parameters_are_changed_at_rest_and_refused_while_it_moves(
     assert client.set_parameter("velocity_scale", 1.0) == ""
     client.reach(HOME)
     assert "read-only" in client.set_parameter("max_age", 0.5)
+
+
+def test_how_far_away_a_first_point_may_be_is_changed_at_rest(client: BridgeClient) -> None:
+    near = make_goal(client.joints, [0.0, 1.0], [at(yaw=0.005), at(yaw=0.1)])
+    assert client.set_parameter("start_tolerance", 0.001) == ""
+    refused = client.follow(near).result(TIMEOUT_S)
+    check_ended(refused, Reason.START_TOO_FAR, ResultCode.INVALID_GOAL)
+    assert client.set_parameter("start_tolerance", 0.01) == ""
+    assert client.follow(near).result(TIMEOUT_S).status == SUCCEEDED
+
+
+def test_how_long_a_jog_goes_on_without_commands_is_changed_at_rest(
+    client: BridgeClient, slider: Slider, node: Node
+) -> None:
+    slider.set(1.0)
+    slider.wait(client, 1.0)
+    publisher = node.create_publisher(JointJog, "speed/bridge/PSM1/jog_joints", qos.COMMAND)
+    client.until(publisher.get_subscription_count, "a bridge that hears jogs")
+    assert client.set_parameter("jog_timeout", 1.0) == ""
+    before = client.commands.mark()
+    publisher.publish(JointJog(joint_names=["roll"], velocities=[0.1]))
+    client.wait_moving(0.1, before=before)
+    client.wait_stop(Reason.JOG_TIMEOUT)
+    stamps = client.commands.stamps_ns(before)
+    assert (stamps[-1] - stamps[0]) * 1e-9 > 0.9, "longer than the 0.2 s of before"
+    assert client.set_parameter("jog_timeout", 0.2) == ""
+    assert client.set_parameter("jog_timeout", 5.0) != ""

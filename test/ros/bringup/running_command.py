@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 
 from bench.processes import die_with_parent
@@ -40,7 +41,6 @@ class RunningCommand:
             env=environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
             # As in a terminal of its own, whose Ctrl-C goes to all that was started there.
             start_new_session=True,
             preexec_fn=_begin_in_front,
@@ -95,10 +95,12 @@ class RunningCommand:
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._changed:
-                self._lines.append(line)
-                self._changed.notify_all()
+        # Line by line as they are: a line that is drawn over has its "\r".
+        with TextIOWrapper(self.process.stdout, encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                with self._changed:
+                    self._lines.append(line)
+                    self._changed.notify_all()
 
 
 @contextmanager

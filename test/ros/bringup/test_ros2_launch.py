@@ -6,15 +6,21 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from command_log import CommandLog
 from observer import until
-from ros2_tools import HAS_LAUNCH, install, launch_command, without_colour
+from ros2_tools import HAS_LAUNCH, ROOT, install, launch_command, without_colour
 from running_command import RunningCommand, await_gone, running_command
+from tf2_msgs.msg import TFMessage
 
+from dvrk_kinematics import load_arm
+from dvrk_kinematics.ros import qos
 from dvrk_kinematics.ros.system_arguments import ARGUMENTS
 
 pytestmark = [
@@ -127,6 +133,16 @@ def test_a_bridge_that_is_killed_ends_the_launch_with_its_name(launch) -> None:
     await_gone(pids)
 
 
+def test_a_server_that_is_killed_ends_the_launch_with_its_name(launch) -> None:
+    with launch("arm.launch.py") as command:
+        pids = _wait_started(command, 4)
+        command.wait(UP_AND_READY)
+        os.kill(command.find("/trajectory_server"), signal.SIGKILL)
+        assert command.end() == 1
+    assert "trajectory_server ended with exit code -9; stopping the others" in command.output
+    await_gone(pids)
+
+
 def test_a_node_that_dies_at_its_start_ends_the_launch_with_its_name(launch, tmp_path) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text("bridge_PSM1: {ros__parameters: {velocity_scale: 7.0}}\n")
@@ -144,6 +160,8 @@ def test_a_node_that_dies_at_its_start_ends_the_launch_with_its_name(launch, tmp
         (["params_file:={folder}/flat.yaml"], "has no ros__parameters at 'velocity_scale'"),
         (["hardware:=dvrk", "bring_up:=true"], "a real arm is brought up by the person"),
         (["arm:=PSM1,HAL"], "arm: must be one of PSM1"),
+        (["brign_up:=false"], "brign_up: is no argument; did you mean bring_up? there are: arm"),
+        (["arm:=PSM1,PSM2", "prefix:=none"], "PSM1 and PSM2 would share the names of their links"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence_and_nothing_starts(
@@ -167,6 +185,72 @@ def test_a_node_is_started_again_where_that_was_asked_for(launch) -> None:
         command.signal_all(signal.SIGINT)
         assert command.end() == 0
     await_gone(pids)
+
+
+def test_the_block_o_tells_line_by_line_how_far_it_is(launch) -> None:
+    """Once it was 39 s of nothing, and then one line of 18 kB."""
+    with launch("block_o.launch.py", "scale:=0.2") as command:
+        pids = _wait_started(command, 5)
+        command.wait("tracing ", 3)
+        assert command.find("/trace_block_o"), "it traces while it tells"
+        command.wait("[trace_block_o-5]: process has finished cleanly")
+        command.signal_all(signal.SIGINT)
+        assert command.end() == 0, command.output
+    await_gone(pids)
+    told = [line for line in command.output.split("\n") if line.startswith("[trace_block_o-5]")]
+    assert any("tracing 100 %" in line for line in told)
+    assert not any("\r" in line for line in told)
+    assert max(map(len, command.output.split("\n"))) < 500
+
+
+def test_a_figure_of_ros2_run_is_cancelled_by_ctrl_c(launch, environ, node) -> None:
+    sent = CommandLog(node, "PSM1/", load_arm("PSM"), lambda: None)
+    told = ["ros2", "run", "dvrk_kinematics", "trace_block_o", "--scale", "0.3"]
+    with launch("arm.launch.py") as system:
+        pids = _wait_started(system, 4)
+        system.wait(UP_AND_READY)
+        with running_command(told, environ) as command:
+            command.wait("tracing ")
+            until(sent.count, "a motion")
+            command.signal_all(signal.SIGINT)
+            assert command.end() == 130
+            assert "trace_block_o: cancelling the goal" in command.output
+            assert "trace_block_o: interrupted" in command.output
+            assert "Traceback" not in command.output, command.output
+        begin_s = time.monotonic()
+        until(lambda: sent.quiet_s() > 0.5, "the end of the motion")
+        assert time.monotonic() - begin_s < 10.0, "it was traced to its end, which takes 25 s"
+        system.signal_all(signal.SIGINT)
+        assert system.end() == 0
+    await_gone(pids)
+
+
+def test_an_arm_without_a_prefix_has_its_base_on_tf(launch, node) -> None:
+    heard: dict[str, str] = {}
+
+    def hear(message: TFMessage) -> None:
+        heard.update({one.child_frame_id: one.header.frame_id for one in message.transforms})
+
+    node.create_subscription(TFMessage, "/tf_static", hear, qos.TF_STATIC)
+    node.create_subscription(TFMessage, "/tf", hear, qos.TF)
+    told = ("prefix:=none", "instrument:=400093", "servers:=false")
+    with launch("arm.launch.py", *told) as command:
+        pids = _wait_started(command, 2)
+        until(lambda: "yaw_link" in heard and "base" in heard, "frames without a prefix")
+        assert heard["base"] == "PSM1_base" and "PSM1_yaw_link" not in heard
+        command.signal_all(signal.SIGINT)
+        assert command.end() == 0
+    await_gone(pids)
+
+
+def test_pytest_collects_beside_the_plugins_of_launch(environ) -> None:
+    """Those of Jazzy do not know this pytest."""
+    told = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
+    told.append(str(Path(__file__).with_name("test_launch_files.py")))
+    done = subprocess.run(
+        told, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120.0
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_several_arms_are_viewed_and_recorded_together(launch, tmp_path) -> None:

@@ -114,6 +114,11 @@ def test_options_and_launch_arguments_say_the_same() -> None:
         (["arm:=PSM1,HAL"], "must be one of PSM1, .*, is 'HAL'"),
         (["arm:=PSM1,PSM2,PSM1"], "PSM1 is named twice"),
         (["--cart", "--arm", "PSM1"], "--cart starts PSM1, .*; leave one of the two out"),
+        (["arm:=PSM1,PSM2", "prefix:=none"], r"PSM1 and PSM2 would share .* prefix:={arm}_$"),
+        (["arm:=PSM1,PSM2", "prefix:=left_"], r"would share .* prefix:=left_{arm}_$"),
+        (["prefix:=/left_"], "'/left_' begins no name of a frame .* none for no prefix"),
+        (["namespace:=2nd"], "'2nd' is none: letters, digits and _, no digit first"),
+        (["namespace:=the lab"], "'the lab' is none"),
         (["arm=PSM1"], "write arm:=PSM1 or --arm=PSM1, not arm=PSM1"),
     ],
 )
@@ -194,6 +199,12 @@ def test_instruments_and_generations_are_checked_before_anything_starts(
 ) -> None:
     with pytest.raises(error, match=text):
         parse(arguments)
+
+
+def test_one_arm_may_do_without_a_prefix_and_several_with_their_names_in_it() -> None:
+    assert _by_label(parse(["prefix:=none"]))["bridge_PSM1"].parameters["prefix"] == ""
+    both = _by_label(parse(["arm:=PSM1,PSM2", "prefix:=lab/{arm}/", "namespace:=/lab/left"]))
+    assert both["bridge_PSM2"].parameters["prefix"] == "lab/{arm}/"
 
 
 def test_a_real_arm_may_be_an_si() -> None:

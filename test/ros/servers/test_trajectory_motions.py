@@ -89,6 +89,22 @@ def test_a_plan_alone_moves_nothing_and_tells_the_flight_plan(
     node.executor.create_task(node.destroy_subscription, subscription)
 
 
+def test_a_scale_that_is_changed_between_two_goals_counts_for_the_second(
+    arm: MotionClient,
+) -> None:
+    def plan_s() -> float:
+        goal = abs_j(START + np.array([0.2, 0.0, 0.0, 0.0, 0.0, 0.0]), speed=1.0, acceleration=1.0)
+        done = arm.move(goal, plan_only=True)
+        assert done.status == SUCCEEDED, done.result.message
+        return float(done.result.plan.duration)
+
+    usual_s = plan_s()
+    assert arm.set_parameter("velocity_scale", 0.05, "trajectory_server") == ""
+    slow_s = plan_s()
+    assert arm.set_parameter("velocity_scale", 1.0, "trajectory_server") == ""
+    assert slow_s > 3.0 * usual_s and plan_s() == usual_s
+
+
 def test_the_flight_plan_comes_first_then_progress_and_errors(arm: MotionClient) -> None:
     done = arm.move(line(shift(x=0.02), speed=0.02))
     check_followed(done)

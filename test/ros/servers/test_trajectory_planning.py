@@ -123,9 +123,9 @@ def test_a_plan_that_takes_long_can_be_cancelled(arm: MotionClient, name: str) -
 
 
 def test_planning_tells_how_far_it_is_until_its_time_is_over(arm: MotionClient) -> None:
-    assert arm.set_parameter_of("trajectory_server", "max_planning_time", SHORT_S) == ""
+    assert arm.set_parameter("max_planning_time", SHORT_S, "trajectory_server") == ""
     refused = ring(arm, 1500).result(TIMEOUT_S)
-    assert arm.set_parameter_of("trajectory_server", "max_planning_time", ALLOWED_S) == ""
+    assert arm.set_parameter("max_planning_time", ALLOWED_S, "trajectory_server") == ""
     check_refused(refused, f"PSM1: was not planned within {SHORT_S:g} s (")
     assert "or allow more time by the parameter max_planning_time" in refused.result.message
     parts = [feedback.planning_progress for feedback in arm.told]

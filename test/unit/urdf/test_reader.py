@@ -13,6 +13,7 @@ from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.kinematics.tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
+from dvrk_kinematics.models.urdf_solids import read_solids
 
 
 def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:
@@ -44,6 +45,8 @@ OTHERS = {
     "no name": "<transmission/>",
     "two blocks of gazebo": "<gazebo reference='nowhere'><mu1>x</mu1></gazebo><gazebo/>",
     "ros2_control": "<ros2_control name='c' type='system'><joint name='k'/></ros2_control>",
+    "a material with a bad colour": "<material name='m'><color rgba='red'/></material>",
+    "a material twice": "<material name='m'/><material name='m'/>",
     "tags that nobody knows": "<magic link='a'/><x:other xmlns:x='urn:other'/>",
 }
 
@@ -55,6 +58,29 @@ def test_what_kinematics_does_not_need_is_not_judged(others: str) -> None:
     urdf = parse_urdf(text.replace("</robot>", f"{others}</robot>"))
     assert urdf.joint_names == ("j",) and [link.name for link in urdf.links] == ["a", "b"]
     assert np.allclose(_frames(urdf, j=0.4)["b"][:3, :3], so3.rot_z(0.4), atol=1e-15)
+
+
+SOLIDS = {
+    "an unknown geometry": "<geometry><cone radius='1'/></geometry>",
+    "no geometry": "",
+    "a size that is no number": "<geometry><box size='1 wide 1'/></geometry>",
+    "a bad colour": "<geometry><sphere radius='1'/></geometry>"
+    "<material name='m'><color rgba='red'/></material>",
+}
+
+
+@pytest.mark.parametrize("solid", SOLIDS.values(), ids=SOLIDS)
+@pytest.mark.parametrize("part", ["visual", "collision"])
+def test_what_a_link_looks_like_is_judged_by_those_who_show_it(part: str, solid: str) -> None:
+    inertia = "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+    inertial = f"<inertial><mass value='2'/>{inertia}</inertial>"
+    link = f"<link name='a'><{part}>{solid}</{part}>{inertial}<foo/></link>"
+    text = robot_text(joint_text("j", "a", "b", '<axis xyz="0 0 1"/>'), links="a b")
+    text = text.replace('<link name="a"/>', link)
+    urdf = parse_urdf(text)
+    assert urdf.links[0].inertial is not None and urdf.links[0].inertial.mass == 2.0
+    if part == "collision":
+        assert read_solids(text) == ()
 
 
 def test_a_prismatic_mimic_slides_along_its_own_axis() -> None:

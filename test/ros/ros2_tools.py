@@ -14,7 +14,7 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 TOOLS = os.environ.get("DVRK_ROS_TOOLS", "")
 
 
