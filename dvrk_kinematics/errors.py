@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dvrk_kinematics.motion.flight_plan import FlightPlan
+    from dvrk_kinematics.motion.planning.flight_plan import FlightPlan
 
 __all__ = [
     "AlreadyRunning",
@@ -54,7 +54,7 @@ class DvrkError(Exception):
 
 
 class InvalidInput(DvrkError, ValueError):
-    """An argument that no arm could make sense of: NaN, a wrong shape, a matrix that is no pose.
+    """An argument that makes no sense for any arm: NaN, a wrong shape, no valid rotation.
 
     Attributes:
         argument: Name of the argument.

@@ -18,9 +18,9 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.calls import call, send_goal
-from dvrk_kinematics.ros.client_process import run_client
-from dvrk_kinematics.ros.patience import PATIENT, looking_at
+from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.common.patience import PATIENT, looking_at
 
 
 def move(node: Node) -> None:

@@ -11,12 +11,12 @@ from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import PlanRefused
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ, MoveC, MoveJ, MoveL
-from dvrk_kinematics.motion.plan import PlanOptions, plan_motion
-from dvrk_kinematics.motion.recording import Recording
-from dvrk_kinematics.motion.recording_file import format_recording
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import PlanOptions, plan_motion
+from dvrk_kinematics.motion.programs.program import Program
+from dvrk_kinematics.motion.programs.program_file import format_recording
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 psm = load_arm("PSM", instrument="400006")
 limits, cannula = make_motion_limits(psm), make_cannula_rule(psm)
@@ -49,4 +49,4 @@ slowed = plan_motion(psm, hasty, here, limits, cannula, PlanOptions(slow_down=Tr
 print(f"slowed by {slowed.slowed_by:.2f} for {slowed.slowed_for}")
 
 # Moves can be kept, edited by hand and replayed, on several arms at once too.
-print(format_recording(Recording("tour", psm.joint_names, tuple(moves[1:2])).teach(here)))
+print(format_recording(Program("tour", psm.joint_names, tuple(moves[1:2])).teach(here)))

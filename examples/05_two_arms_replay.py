@@ -14,9 +14,9 @@ from dvrk_kinematics_interfaces.msg import MotionStep
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.calls import Goal, send_goal
-from dvrk_kinematics.ros.client_process import run_client
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
+from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 # To the same joint positions, and then 10 mm forth and back along the tool's x.
 begin = MotionStep(kind=MotionStep.MOVE_ABS_J, jp=[0.1, 0.0, 0.12, 0.0, 0.0, 0.0], speed=0.5)
@@ -25,7 +25,7 @@ back = MotionStep(kind=MotionStep.MOVE_L, frame_id="tool", speed=0.02, accelerat
 forth.cp.position.x, back.cp.position.x = 0.01, -0.01
 
 
-def finish(what: str, goal: Goal) -> Any:
+def finish(what: str, goal: SentGoal) -> Any:
     """Wait for the end of a goal; the first failure ends the example."""
     done = goal.result(60.0).result
     print(f"{what}: {done.message}")

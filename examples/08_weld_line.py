@@ -1,7 +1,7 @@
 """A weld seam with the RV-M1: position, velocity and acceleration of five joints, both ways.
 
 Run it in a clone:  ./dvrk python examples/08_weld_line.py
-Charts of it:       ./dvrk python -m dvrk_kinematics.cli.weld_report --output weld_line.png
+Charts of it:       ./dvrk python -m dvrk_kinematics.cli.papers.weld_report --output weld_line.png
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.weld_line import WeldTask, link_rates, off_the_line, sample_weld
+from dvrk_kinematics.cli.papers.weld_line import WeldTask, link_rates, off_the_line, sample_weld
 
 np.set_printoptions(precision=4, suppress=True)
 

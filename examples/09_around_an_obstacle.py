@@ -1,7 +1,8 @@
 """Pick and place with the CYBER 310: eight named solutions, and curves that go around a post.
 
 Run it in a clone:  ./dvrk python examples/09_around_an_obstacle.py
-A picture of it:    ./dvrk python -m dvrk_kinematics.cli.obstacle_report --output obstacle.png
+A picture of it:
+    ./dvrk python -m dvrk_kinematics.cli.papers.obstacle_report --output obstacle.png
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.pick_and_place import PickAndPlace, clearance, curve_joints
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.cli.papers.pick_and_place import PickAndPlace, clearance, curve_joints
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ
-from dvrk_kinematics.motion.plan import plan_motion
+from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion.timing.logistic import Curve
 
 np.set_printoptions(precision=3, suppress=True)
 

@@ -3,7 +3,7 @@
 import launch
 import launch_ros
 
-from dvrk_kinematics.ros.launching import describe
+from dvrk_kinematics.ros.bringup.launch import describe
 
 
 def generate_launch_description():

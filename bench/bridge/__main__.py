@@ -31,7 +31,7 @@ from bench.machine import describe_machine
 from bench.processes import ROOT, processes
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros.conversions import cp_to_matrices
+from dvrk_kinematics.ros.common.conversions import cp_to_matrices
 
 OUTPUT = ROOT / ".dvrk" / "bench" / "bridge"
 PARTS = ("bridge", "simulator", "bare")

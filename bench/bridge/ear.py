@@ -12,9 +12,9 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.patched import RawReader
-from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.rclpy_ext.patched_message import RawReader
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 __all__ = ["Ear"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bench.motion.__main__ import DEPTH_M, ROLL_SEED, place_figure
 from dvrk_kinematics import Arm
-from dvrk_kinematics.motion.block_o import BLOCK_O, find_preset, trace_figure
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O, find_preset, trace_figure
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.planning.planner import Plan, PlanOptions, plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 __all__ = ["plan_figure"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from rclpy.node import Node
 
 from bench.loop.ticks import TickRecorder
-from dvrk_kinematics.ros.arm_bridge import ArmBridge
-from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
-from dvrk_kinematics.ros.loop import Tick
-from dvrk_kinematics.ros.parameters import Parameters
-from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.bridge.node import ArmBridge
+from dvrk_kinematics.ros.bridge.settings import BridgeSettings
+from dvrk_kinematics.ros.common.parameters import Parameters
+from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.steady_loop import Tick
 
 _MEMORY_EVERY = 200
 """Ticks between two looks at the memory."""

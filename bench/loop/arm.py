@@ -7,7 +7,7 @@ import sys
 from bench.loop.edges import make_edge
 from bench.loop.stand_in import StandIn, run_stand_in
 from bench.loop.ticks import TickRecorder
-from dvrk_kinematics.ros.loop import Tick
+from dvrk_kinematics.ros.common.steady_loop import Tick
 
 
 class StandInArms(StandIn):

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from bench.loop.ticks import PERIOD_S, TickRecorder
-from dvrk_kinematics.ros.loop import SteadyLoop
+from dvrk_kinematics.ros.common.steady_loop import SteadyLoop
 
 
 def main() -> None:

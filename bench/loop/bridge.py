@@ -14,8 +14,8 @@ from std_srvs.srv import Trigger
 from bench.loop.edges import JOINTS, LINKS, Edge, make_edge
 from bench.loop.stand_in import StandIn, run_stand_in
 from bench.loop.ticks import TickRecorder
-from dvrk_kinematics.ros.conversions import trajectory_to_knots
-from dvrk_kinematics.ros.loop import Tick
+from dvrk_kinematics.ros.common.conversions import trajectory_to_knots
+from dvrk_kinematics.ros.common.steady_loop import Tick
 
 
 class ArmBridge:

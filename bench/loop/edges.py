@@ -15,11 +15,11 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import make_joint_state, to_flat
-from dvrk_kinematics.ros.patched import PatchedMessage, RawReader
-from dvrk_kinematics.ros.polled import PolledSubscription
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import make_joint_state, to_flat
+from dvrk_kinematics.ros.common.stamps import write_stamp
+from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage, RawReader
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 __all__ = ["Edge", "JointReader", "JointWriter", "TransformWriter", "make_edge"]
 

@@ -19,10 +19,10 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bench.loop.edges import JOINTS
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.calls import call, send_goal
-from dvrk_kinematics.ros.spinning import SpinningNode
-from dvrk_kinematics.ros.stamps import ns_to_stamp
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
+from dvrk_kinematics.ros.common.stamps import ns_to_stamp
 
 __all__ = ["Load", "make_goal", "open_load"]
 

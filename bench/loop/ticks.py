@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvrk_kinematics.ros.loop import Tick
+from dvrk_kinematics.ros.common.steady_loop import Tick
 
 __all__ = ["PERIOD_S", "TickFigures", "TickRecorder", "parse_arguments", "sum_up"]
 

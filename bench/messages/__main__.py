@@ -18,15 +18,15 @@ from tf2_msgs.msg import TFMessage
 
 from bench.machine import describe_machine
 from dvrk_kinematics.geometry import so3
-from dvrk_kinematics.ros.conversions import (
+from dvrk_kinematics.ros.common.conversions import (
     cp_to_matrices,
     cp_to_rows,
     make_joint_state,
     matrices_to_cp,
     to_flat,
 )
-from dvrk_kinematics.ros.patched import PatchedMessage, RawReader
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common.stamps import write_stamp
+from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage, RawReader
 
 OUTPUT = Path(__file__).parents[2] / ".dvrk" / "bench" / "messages.json"
 JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw", "jaw")

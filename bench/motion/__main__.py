@@ -24,11 +24,11 @@ from bench.machine import describe_machine
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.block_o import BLOCK_O, PRESETS, trace_figure
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.plan import Plan, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O, PRESETS, trace_figure
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.planning.planner import Plan, plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 __all__ = ["main"]
 

@@ -20,8 +20,8 @@ from bench.servers.calling import BATCH, RoundTrips, measure_round_trips
 from bench.servers.tracing import Trace, get_ready, plan_placed, trace
 from bench.system.client import SystemClient
 from bench.system.usage import read_usage
-from dvrk_kinematics.motion.block_o import PRESETS
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.motion.figures.block_o import PRESETS
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 OUTPUT = ROOT / ".dvrk" / "bench" / "servers"
 PLACED_SCALE = 0.5
@@ -72,7 +72,7 @@ def _in_node(measure: Any, *arguments: Any) -> Any:
 
 def measure_services(node: Node, calls: int, batches: int) -> RoundTrips:
     """The kinematics server beside an empty one."""
-    servers = [["dvrk_kinematics.ros.kinematics_server"], ["bench.servers.empty"]]
+    servers = [["dvrk_kinematics.ros.servers.kinematics_server"], ["bench.servers.empty"]]
     with processes(servers), SpinningNode(node):
         return measure_round_trips(node, calls, batches)
 
@@ -82,8 +82,8 @@ def measure_rest(node: Node, seconds: float) -> dict[str, float]:
     servers = ["kinematics_server", "trajectory_server"]
     parts = [
         *([f"dvrk_kinematics.ros.{server}"] for server in servers),
-        ["dvrk_kinematics.ros.arm_simulator"],
-        ["dvrk_kinematics.ros.arm_bridge"],
+        ["dvrk_kinematics.ros.simulator.node"],
+        ["dvrk_kinematics.ros.bridge.node"],
     ]
     with processes(parts) as pids, SpinningNode(node):
         SystemClient(node, (ARM,)).bring_up()
@@ -100,9 +100,9 @@ def measure_motions(
 ) -> tuple[float, list[Trace]]:
     """A simulated arm with its bridge and the trajectory server."""
     parts = [
-        ["dvrk_kinematics.ros.arm_simulator"],
-        ["dvrk_kinematics.ros.arm_bridge"],
-        ["dvrk_kinematics.ros.trajectory_server"],
+        ["dvrk_kinematics.ros.simulator.node"],
+        ["dvrk_kinematics.ros.bridge.node"],
+        ["dvrk_kinematics.ros.servers.trajectory_server"],
     ]
     with processes(parts), SpinningNode(node):
         get_ready(node, ARM)

@@ -13,8 +13,8 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 __all__ = ["TICK_S", "SetpointTimes", "Taken", "measure"]
 
@@ -75,7 +75,7 @@ class SetpointTimes:
         self._setpoints = PolledSubscription(
             node, JointState, f"{arm}/servo_jp", QoSProfile(depth=_DEPTH)
         )
-        # Sent after the way to the begin, and right before the motion itself.
+        # Sent after the way to the start, and right before the motion itself.
         self._paths = PolledSubscription(
             node, JointTrajectory, f"trajectory/{arm}/planned_path", qos.DESCRIPTION
         )

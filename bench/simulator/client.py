@@ -17,10 +17,10 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from bench.simulator.stream import ServoStream
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.contract import CONTRACT, Kind, Rate, namespace_of
-from dvrk_kinematics.ros.polled import PolledSubscription
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, Rate, namespace_of
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 USUAL = (
     "measured_js",

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from bench.loop.ticks import TickRecorder
-from dvrk_kinematics.ros.arm_simulator import ArmSimulator
-from dvrk_kinematics.ros.loop import Tick
-from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.steady_loop import Tick
+from dvrk_kinematics.ros.simulator.node import ArmSimulator
 
 
 class NotedSimulator(ArmSimulator):

@@ -8,10 +8,10 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import make_joint_state
-from dvrk_kinematics.ros.loop import SteadyLoop, Tick
-from dvrk_kinematics.ros.patched import PatchedMessage
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import make_joint_state
+from dvrk_kinematics.ros.common.steady_loop import SteadyLoop, Tick
+from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage
 
 __all__ = ["ServoStream"]
 

@@ -20,10 +20,10 @@ from bench.processes import ROOT, processes
 from bench.system.client import SystemClient
 from bench.system.first_motion import measure_first_motion
 from bench.system.usage import Usage, read_usage
-from dvrk_kinematics.ros.arm_roster import CART
-from dvrk_kinematics.ros.spinning import SpinningNode
-from dvrk_kinematics.ros.supervisor import Supervisor
-from dvrk_kinematics.ros.system import System, make_processes
+from dvrk_kinematics.ros.bringup.supervisor import Supervisor
+from dvrk_kinematics.ros.bringup.system import System, make_processes
+from dvrk_kinematics.ros.common.arm_roster import CART
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 OUTPUT = ROOT / ".dvrk" / "bench" / "system"
 

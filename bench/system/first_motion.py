@@ -18,8 +18,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from bench.processes import ROOT, die_with_parent
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 __all__ = ["COMMAND", "measure_first_motion"]
 

@@ -8,12 +8,13 @@
         player.tick(monotonic_ns())
 """
 
-from dvrk_kinematics.driver.goal import Goal, PreparedGoal, prepare_goal
-from dvrk_kinematics.driver.guard import Guard
-from dvrk_kinematics.driver.jog import Jog
-from dvrk_kinematics.driver.jog_command import JogCommand, JogSettings, JogSpace
-from dvrk_kinematics.driver.knots import Knots
-from dvrk_kinematics.driver.player import Player
+from dvrk_kinematics.driver.guard.guard import Guard
+from dvrk_kinematics.driver.jog.jog import Jog
+from dvrk_kinematics.driver.jog.jog_command import JogCommand, JogSettings, JogSpace
+from dvrk_kinematics.driver.playback.goal import Goal, PreparedGoal, prepare_goal
+from dvrk_kinematics.driver.playback.goal_result import Feedback, GoalResult, GoalStatus
+from dvrk_kinematics.driver.playback.knots import Knots
+from dvrk_kinematics.driver.playback.player import Player
 from dvrk_kinematics.driver.port import ArmPort, ArmState, OperatingState
 from dvrk_kinematics.driver.reasons import (
     HOLD_ALONE,
@@ -24,11 +25,10 @@ from dvrk_kinematics.driver.reasons import (
     ResultCode,
     StopKind,
 )
-from dvrk_kinematics.driver.result import Feedback, GoalResult, GoalStatus
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
 from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, no_tolerance
 from dvrk_kinematics.motion.cannula import CannulaRule, make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import MotionLimits, make_motion_limits
+from dvrk_kinematics.motion.limits import MotionLimits, make_motion_limits
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = [

@@ -8,13 +8,13 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dvrk_kinematics.driver.guard import Guard
-from dvrk_kinematics.driver.joining import make_join
-from dvrk_kinematics.driver.path import Momentum, Path, PathClock
+from dvrk_kinematics.driver.guard.guard import Guard
+from dvrk_kinematics.driver.playback.joining import make_join
+from dvrk_kinematics.driver.playback.path import JoinedPath, Momentum, PathClock
+from dvrk_kinematics.driver.playback.speed_scaling import SpeedScaling
 from dvrk_kinematics.driver.port import ArmPort, JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason, StopKind
-from dvrk_kinematics.driver.speed_scaling import SpeedScaling
-from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.spline import Sample, Spline
 
 __all__ = ["JawFeedback", "JawPlayer", "JawResult", "JawSettings"]
@@ -135,7 +135,7 @@ class JawPlayer:
         limits, period_s = self.limits, self._settings.period_s
         end = Sample(np.array([goal]), np.zeros(1))
         # A motion that takes a period at least is always there, also for a jaw that stays.
-        path = Path(cast(Spline, make_join(momentum.sample, end, period_s, limits)))
+        path = JoinedPath(cast(Spline, make_join(momentum.sample, end, period_s, limits)))
         return PathClock(path, limits.acceleration, 2.0 * period_s, momentum)
 
     def cancel(self, goal_id: Hashable) -> bool:

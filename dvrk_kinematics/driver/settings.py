@@ -10,7 +10,7 @@ from dvrk_kinematics.driver.tolerances import GoalTolerances
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.motion.cannula import CannulaRule
-from dvrk_kinematics.motion.motion_limits import MotionLimits
+from dvrk_kinematics.motion.limits import MotionLimits
 
 __all__ = ["GuardSettings", "PlayerSettings"]
 

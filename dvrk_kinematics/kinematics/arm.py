@@ -17,7 +17,7 @@ from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import ArrayLike
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
-from dvrk_kinematics.kinematics.solvers import make_solver
+from dvrk_kinematics.kinematics.solvers.registry import make_solver
 from dvrk_kinematics.kinematics.validation import (
     joint_floats,
     pose_rows,
@@ -114,7 +114,7 @@ class Arm(SerialArm):
     def inverse_batch(
         self, T: ArrayLike, seed: ArrayLike | None = None, policy: str | IkPolicy = "exact"
     ) -> BatchIkResult:
-        """Joint positions for many poses; a pose that is none gets a status, not an exception.
+        """Joint positions for many poses; an invalid pose gets a status, not an exception.
 
         Args:
             T: Base to tip, shape (N, 4, 4).
@@ -139,7 +139,7 @@ class Arm(SerialArm):
             seed: Joint positions to go on from (rad, m), shape (n,).
 
         Raises:
-            InvalidInput: Wrong shapes, a pose that is none, or an arm without that policy.
+            InvalidInput: Wrong shapes, an invalid pose, or an arm without that policy.
         """
         poses = se3.check(T)
         near = np.array(joint_floats(seed, self._names, "seed"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dvrk_kinematics.geometry import screws
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
-from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain
 
 __all__ = ["ScrewChain"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain
 
 __all__ = ["cross", "geometric_jacobian", "jacobian", "jacobian_rate"]
 

@@ -39,7 +39,7 @@ class IkStatus(IntEnum):
     NOT_CONVERGED = 4
     """The iteration ended before it met its tolerance."""
     INVALID_INPUT = 5
-    """The pose is no pose (NaN, infinity, not a rigid transform); its joints are NaN."""
+    """The pose is not a valid pose (NaN, infinity, not a rigid transform); its joints are NaN."""
 
     def __str__(self) -> str:
         return self.name
@@ -114,7 +114,7 @@ _MISSED = {
     IkStatus.POSITION_UNREACHABLE: "the position is out of reach inside the limits, the nearest "
     "is {:.3g} m away",
     IkStatus.NOT_CONVERGED: "the search ended {:.3g} m and {:.3g} rad from this pose",
-    IkStatus.INVALID_INPUT: "what was given is no pose",
+    IkStatus.INVALID_INPUT: "what was given is not a valid pose",
 }
 
 

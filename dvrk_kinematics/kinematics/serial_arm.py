@@ -9,10 +9,10 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
 from dvrk_kinematics.kinematics import jacobian as _jacobian
-from dvrk_kinematics.kinematics.differential import RateSolution, solve_rates
-from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.limits import JointLimits
-from dvrk_kinematics.kinematics.tree import LinkTree
+from dvrk_kinematics.kinematics.link_tree import LinkTree
+from dvrk_kinematics.kinematics.rates import RateSolution, solve_rates
 from dvrk_kinematics.kinematics.validation import joint_array, joint_floats, twist_array
 from dvrk_kinematics.models.schema import ArmModel, JointModel
 

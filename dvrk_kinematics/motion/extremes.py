@@ -10,13 +10,13 @@ import numpy as np
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.motion_limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
 from dvrk_kinematics.motion.spline import Spline
 
 __all__ = [
     "Excess",
     "Extremes",
-    "Quantity",
+    "SplineQuantity",
     "find_excess",
     "find_extremes",
     "find_outside_limits",
@@ -31,7 +31,7 @@ _QUINTIC_STEPS = 32
 quintics, and everything of cubics, are solved exactly."""
 
 
-class Quantity(Enum):
+class SplineQuantity(Enum):
     """What of a joint is beyond its limit."""
 
     POSITION = "position"
@@ -49,7 +49,7 @@ class Excess(NamedTuple):
         limit: What is allowed.
     """
 
-    quantity: Quantity
+    quantity: SplineQuantity
     joint: str
     value: float
     limit: float
@@ -140,8 +140,8 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
     if outside is not None:
         return outside
     for quantity, values, allowed in (
-        (Quantity.VELOCITY, found.speed, limits.velocity),
-        (Quantity.ACCELERATION, found.acceleration, limits.acceleration),
+        (SplineQuantity.VELOCITY, found.speed, limits.velocity),
+        (SplineQuantity.ACCELERATION, found.acceleration, limits.acceleration),
     ):
         with np.errstate(over="ignore"):
             j = int(np.argmax(values / allowed))
@@ -167,7 +167,7 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     if below[j] <= 0.0 and above[j] <= 0.0:
         return None
     value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
-    return Excess(Quantity.POSITION, limits.names[j], float(value[j]), float(limit[j]))
+    return Excess(SplineQuantity.POSITION, limits.names[j], float(value[j]), float(limit[j]))
 
 
 def find_relapse(spline: Spline, limits: MotionLimits) -> Excess | None:

@@ -1,12 +1,12 @@
 """Moves as a user asks for them: MoveAbsJ, MoveJ, MoveL, MoveC.
 
 A pose is relative to the base, to the tool as it is at the start of the move, or to any frame
-whose pose in the base is given. With ``relative`` it is no pose but a step from where the tip is,
-along the axes of that frame: 20 mm up, along the base's z, whatever the tool's orientation, is
+whose pose in the base is given. With ``relative`` it is a step from where the tip is, along the
+axes of that frame: 20 mm up, along the base's z, whatever the tool's orientation, is
 
     MoveL(se3.translation([0.0, 0.0, 0.02]), relative=True)
 
-``make_path`` in move_paths.py turns moves into segments.
+``make_path`` in planning/make_path.py turns moves into segments.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, as_floats, frozen
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.paths import check_pose
-from dvrk_kinematics.motion.scaling import check_positive
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.paths.path import check_pose
+from dvrk_kinematics.motion.timing.logistic import Curve
+from dvrk_kinematics.motion.timing.scalings import check_positive
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 __all__ = [
     "Frame",
@@ -83,7 +83,7 @@ class MoveJ:
         relative: T is a step from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: What was given is no pose, or a fraction is outside (0, 1].
+        InvalidInput: What was given is not a valid pose, or a fraction is outside (0, 1].
     """
 
     T: Array
@@ -110,7 +110,7 @@ class MoveL:
         relative: T is a step from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: What was given is no pose, or the radius is negative or not finite.
+        InvalidInput: What was given is not a valid pose, or the radius is negative or not finite.
     """
 
     T: Array
@@ -137,7 +137,7 @@ class MoveC:
         relative: T and via are steps from where the tip is, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: What was given is no pose, or the point is not finite.
+        InvalidInput: What was given is not a valid pose, or the point is not finite.
     """
 
     T: Array

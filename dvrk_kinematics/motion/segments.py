@@ -11,10 +11,9 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
-from dvrk_kinematics.motion.paths import Path
-from dvrk_kinematics.motion.scaling import Scaling
-from dvrk_kinematics.motion.speeds import TipSpeeds, time_path
-from dvrk_kinematics.motion.stretching import stretch
+from dvrk_kinematics.motion.paths.path import Path
+from dvrk_kinematics.motion.timing.scalings import Scaling, stretch
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds, time_path
 
 __all__ = [
     "JointMotion",
@@ -139,7 +138,7 @@ class JointSegment:
 
     Attributes:
         arm: Whose joints.
-        q_start: Positions at the begin (rad, m), shape (n,).
+        q_start: Positions at the start (rad, m), shape (n,).
         q_end: Positions at the end.
         scalings: One for all joints, or one a joint; all take the same time.
         step: Which of the moves it belongs to.

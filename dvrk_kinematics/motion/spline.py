@@ -33,8 +33,8 @@ def cubic_coefficients(h: Array, q0: Array, v0: Array, q1: Array, v1: Array) -> 
 
     Args:
         h: Durations (s), shape (..., 1).
-        q0: Positions at the begin (rad, m), shape (..., n).
-        v0: Velocities at the begin, shape (..., n).
+        q0: Positions at the start (rad, m), shape (..., n).
+        v0: Velocities at the start, shape (..., n).
         q1: Positions at the end, shape (..., n).
         v1: Velocities at the end, shape (..., n).
 
@@ -58,15 +58,15 @@ def quintic_coefficients(
 
     Args:
         h: Durations (s), shape (..., 1).
-        q0: Positions at the begin (rad, m), shape (..., n).
-        v0: Velocities at the begin.
-        a0: Accelerations at the begin.
+        q0: Positions at the start (rad, m), shape (..., n).
+        v0: Velocities at the start.
+        a0: Accelerations at the start.
         q1: Positions at the end.
         v1: Velocities at the end.
         a1: Accelerations at the end.
     """
     m0, m1, c0, c1 = h * v0, h * v1, 0.5 * h * h * a0, 0.5 * h * h * a1
-    # What the quadratic of the begin leaves to be done until the end: position, slope, curvature.
+    # What the quadratic of the start leaves to be done until the end: position, slope, curvature.
     p, s, c = q1 - q0 - m0 - c0, m1 - m0 - 2.0 * c0, 2.0 * (c1 - c0)
     return np.stack(
         [

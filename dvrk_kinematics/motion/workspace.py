@@ -16,7 +16,7 @@ from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.place_margin import plane_rotation
+from dvrk_kinematics.motion.figures.place_margin import plane_rotation
 
 __all__ = ["Axes", "WorkspaceMap", "make_orientations", "workspace_map"]
 
@@ -67,7 +67,7 @@ def make_orientations(
         Shape (directions spins, 3, 3).
 
     Raises:
-        InvalidInput: A count below 1, a cone outside (0, pi], or an axis that is none.
+        InvalidInput: A count below 1, a cone outside (0, pi], or an invalid axis.
     """
     if directions < 1 or spins < 1:
         raise InvalidInput("directions", f"and spins must be at least 1: {directions}, {spins}")

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
-from dvrk_kinematics.ros.bridge_commands import COMMANDS
-from dvrk_kinematics.ros.bridge_contract import (
+from dvrk_kinematics.ros.bridge.contract import (
     ACTIONS,
     PUBLISHED,
     SUBSCRIBED,
     BridgeAction,
     BridgeTopic,
 )
-from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
-from dvrk_kinematics.ros.contract import type_name
+from dvrk_kinematics.ros.bridge.settings import BridgeSettings
+from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
+from dvrk_kinematics.ros.crtk.contract import type_name
 from dvrk_kinematics.ros.markdown import make_table, parameter_table
 
 __all__ = ["TABLES", "action_table", "topic_table"]

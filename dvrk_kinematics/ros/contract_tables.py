@@ -13,7 +13,7 @@ from pathlib import Path
 from rclpy.qos import QoSDurabilityPolicy
 
 from dvrk_kinematics.ros import bridge_tables, server_tables
-from dvrk_kinematics.ros.contract import (
+from dvrk_kinematics.ros.crtk.contract import (
     CONTRACT,
     LEFT_OUT,
     Kind,
@@ -23,9 +23,9 @@ from dvrk_kinematics.ros.contract import (
     type_name,
 )
 from dvrk_kinematics.ros.markdown import make_table, parameter_table, rewrite_tables
-from dvrk_kinematics.ros.simulator_deviations import PROCESS_DEVIATIONS
-from dvrk_kinematics.ros.simulator_faults import FAULT_SERVICES
-from dvrk_kinematics.ros.simulator_parameters import SimulatorSettings
+from dvrk_kinematics.ros.simulator.deviations import PROCESS_DEVIATIONS
+from dvrk_kinematics.ros.simulator.faults import FAULT_SERVICES
+from dvrk_kinematics.ros.simulator.settings import SimulatorSettings
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
 __all__ = ["TABLES", "rewrite"]

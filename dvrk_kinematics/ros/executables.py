@@ -22,26 +22,29 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from dvrk_kinematics.ros.stop_signals import stop_signals
+from dvrk_kinematics.ros.common.interruptions import stop_signals
 
 __all__ = ["COMMANDS", "EXECUTABLES", "LAUNCHED_BY", "end_process"]
 
 EXECUTABLES: Final = {
-    "arm": "dvrk_kinematics.ros.arm_command",
-    "arm_bridge": "dvrk_kinematics.ros.arm_bridge",
-    "arm_simulator": "dvrk_kinematics.ros.arm_simulator",
-    "kinematics_server": "dvrk_kinematics.ros.kinematics_server",
-    "record": "dvrk_kinematics.ros.recorder_command",
-    "recorder": "dvrk_kinematics.ros.recorder",
-    "trace_block_o": "dvrk_kinematics.ros.trace_block_o",
-    "trajectory_server": "dvrk_kinematics.ros.trajectory_server",
+    "arm": "dvrk_kinematics.ros.arm_command.command",
+    "arm_bridge": "dvrk_kinematics.ros.bridge.node",
+    "arm_simulator": "dvrk_kinematics.ros.simulator.node",
+    "kinematics_server": "dvrk_kinematics.ros.servers.kinematics_server",
+    "record": "dvrk_kinematics.ros.recorder.command",
+    "recorder": "dvrk_kinematics.ros.recorder.node",
+    "trace_block_o": "dvrk_kinematics.ros.demo.trace_block_o",
+    "trajectory_server": "dvrk_kinematics.ros.servers.trajectory_server",
 }
 """The package's executables and the modules that they run."""
 
 COMMANDS: Final = ("arm", "record", "trace_block_o")
 """Those that are no nodes of their own: they start and end like any other program."""
 
-_SCRIPTED: Final = {"demo": "dvrk_kinematics.ros.demo", "up": "dvrk_kinematics.ros.up"}
+_SCRIPTED: Final = {
+    "demo": "dvrk_kinematics.ros.demo.demo",
+    "up": "dvrk_kinematics.ros.bringup.up",
+}
 """Commands of ``./dvrk`` that ``ros2 run`` does not offer: launch files do what they do."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.ros.parameters import parameter_rows
+from dvrk_kinematics.ros.common.parameters import parameter_rows
 
 __all__ = ["make_table", "parameter_table", "rewrite_tables"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dvrk_kinematics.ros.bridge_tables import action_table, topic_table
-from dvrk_kinematics.ros.contract import type_name
-from dvrk_kinematics.ros.kinematics_server import KinematicsSettings
+from dvrk_kinematics.ros.crtk.contract import type_name
 from dvrk_kinematics.ros.markdown import make_table, parameter_table
-from dvrk_kinematics.ros.server_contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
-from dvrk_kinematics.ros.trajectory_server import TrajectorySettings
+from dvrk_kinematics.ros.servers.contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
+from dvrk_kinematics.ros.servers.kinematics_server import KinematicsSettings
+from dvrk_kinematics.ros.servers.trajectory_server import TrajectorySettings
 
 __all__ = ["TABLES"]
 

@@ -88,7 +88,7 @@ class SimulatedArm(CartesianCommands):
         """Joint positions for a pose in the arm's *local* frame.
 
         Args:
-            T: Base to tip, shape (4, 4); None for a pose that is none.
+            T: Base to tip, shape (4, 4); None for an invalid pose.
             jp: Where to search from (rad, m).
         """
         before = self._inverse_answer

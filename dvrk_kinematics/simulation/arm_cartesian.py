@@ -105,7 +105,7 @@ class CartesianCommands(JointCommands):
     # Servo and move.
 
     def servo_cp(self, T: Array | None) -> None:
-        """Pose at once, in the base frame's reference, shape (4, 4); None for one that is none."""
+        """Pose at once, in the base frame's reference, shape (4, 4); None for an invalid one."""
         self._servo_pose("servo_cp", T)
 
     def _servo_pose(self, command: str, T: Array | None, twist: Array | None = None) -> None:
@@ -205,7 +205,7 @@ class CartesianCommands(JointCommands):
         """Where the arm's base is.
 
         Args:
-            T: Its pose in ``frame_id``, shape (4, 4); None for a pose that is none.
+            T: Its pose in ``frame_id``, shape (4, 4); None for an invalid pose.
             frame_id: Frame of measured_cp and setpoint_cp from now on; may be empty.
         """
         pose = self._pose_of("set_base_frame", T)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from dvrk_kinematics.models.schema import JointModel
-from dvrk_kinematics.simulation.arm_state import ArmState
+from dvrk_kinematics.simulation.arm_state import PoweredArm
 from dvrk_kinematics.simulation.faults import FaultInjector
 from dvrk_kinematics.simulation.operating_state import State, SubState
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
@@ -59,7 +59,7 @@ _WATCHED = frozenset(
 """Where the PID watches tracking errors: from homing on."""
 
 
-class ArmControl(ArmState):
+class ArmControl(PoweredArm):
     """Goals and set-points that all arms share. Joint vectors here are the driven joints."""
 
     _lower: tuple[float, ...]

@@ -10,7 +10,7 @@ from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions
 from dvrk_kinematics.simulation.readings import Event
 from dvrk_kinematics.simulation.reporter import Reporter
 
-__all__ = ["ArmState"]
+__all__ = ["PoweredArm"]
 
 _STATES: dict[SubState, tuple[State, bool]] = {
     SubState.DISABLED: (State.DISABLED, False),
@@ -29,7 +29,7 @@ _STATES: dict[SubState, tuple[State, bool]] = {
 """What is published in each sub-state: the state, and whether it is busy."""
 
 
-class ArmState(ABC):
+class PoweredArm(ABC):
     """What all arms share about power and states.
 
     Args:

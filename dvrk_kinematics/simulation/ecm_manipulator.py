@@ -9,7 +9,7 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.forward import chain_frame
+from dvrk_kinematics.kinematics.chain import chain_frame
 from dvrk_kinematics.simulation.controller import ControllerData
 from dvrk_kinematics.simulation.manipulator import Inverse
 

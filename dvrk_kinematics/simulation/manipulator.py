@@ -13,7 +13,7 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.forward import chain_frame
+from dvrk_kinematics.kinematics.chain import chain_frame
 
 __all__ = [
     "BareManipulator",

@@ -8,7 +8,7 @@ from math import isfinite, pi
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.kinematics.forward import chain_frame
+from dvrk_kinematics.kinematics.chain import chain_frame
 from dvrk_kinematics.simulation.controller import ControllerData
 from dvrk_kinematics.simulation.manipulator import (
     Inverse,

@@ -12,7 +12,7 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm, load_arm
-from dvrk_kinematics.kinematics.forward import chain_frame
+from dvrk_kinematics.kinematics.chain import chain_frame
 from dvrk_kinematics.models.loader import model_name
 from dvrk_kinematics.simulation.arm import SimulatedArm
 from dvrk_kinematics.simulation.controller import ControllerData, make_controller

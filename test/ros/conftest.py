@@ -17,8 +17,8 @@ from rclpy.node import Node
 
 from bench.domain import claim_domain
 from bench.processes import die_with_parent
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 # Test modules are imported one by one, not as a package: what they share is found here.
 HERE = Path(__file__).parent

@@ -8,8 +8,8 @@ import threading
 
 from rclpy.node import Node
 
-from dvrk_kinematics.ros import process
-from dvrk_kinematics.ros.client_process import run_client
+from dvrk_kinematics.ros.common import process
+from dvrk_kinematics.ros.common.client_process import run_client
 
 HANG_S = 60
 

@@ -18,7 +18,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from dvrk_kinematics.ros.polled import PolledSubscription
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 __all__ = ["Listener", "listener_of"]
 

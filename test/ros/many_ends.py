@@ -25,12 +25,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from dvrk_kinematics.ros.arm_bridge import BridgeNode
-from dvrk_kinematics.ros.arm_simulator import ArmSimulator
+from dvrk_kinematics.ros.bridge.node import BridgeNode
+from dvrk_kinematics.ros.common.process import run_node
 from dvrk_kinematics.ros.executables import end_process
-from dvrk_kinematics.ros.kinematics_server import KinematicsServer
-from dvrk_kinematics.ros.process import run_node
-from dvrk_kinematics.ros.trajectory_server import TrajectoryServer
+from dvrk_kinematics.ros.servers.kinematics_server import KinematicsServer
+from dvrk_kinematics.ros.servers.trajectory_server import TrajectoryServer
+from dvrk_kinematics.ros.simulator.node import ArmSimulator
 
 NodeT = TypeVar("NodeT", bound=Node)
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
 
 _END_S = 20.0
 

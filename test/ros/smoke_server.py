@@ -14,9 +14,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.node import Node
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import flat_to_rows, to_flat
-from dvrk_kinematics.ros.process import run_node
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import flat_to_rows, to_flat
+from dvrk_kinematics.ros.common.process import run_node
 
 
 class SmokeServer(Node):

@@ -19,13 +19,13 @@ from screen import become_its_terminal, read_screen, show
 
 from bench.processes import die_with_parent
 from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.arm_client import ArmClient
-from dvrk_kinematics.ros.arm_command import carry_out, parse
-from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
-from dvrk_kinematics.ros.heard_diagnostics import Line
-from dvrk_kinematics.ros.patience import Patience
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.arm_command.arm_client import ArmClient
+from dvrk_kinematics.ros.arm_command.command import carry_out, parse
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.common.patience import Patience
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 SPACE, OTHER_SPACE = "desk", "lab"
 COMMAND = [*command_line(Process("arm")), "--namespace", SPACE, "PSM1"]
@@ -273,7 +273,7 @@ def test_arms_of_one_name_in_two_namespaces_are_told_apart(
         assert "ENABLED" not in text and "last refusal unknown" in text
 
 
-def _hear(client: ArmClient) -> Line:
+def _hear(client: ArmClient) -> DiagnosticLine:
     line = client.wait_for_line("connection")
     assert line is not None
     return line

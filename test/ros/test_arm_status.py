@@ -10,18 +10,18 @@ import pytest
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import DvrkError
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.ros.arm_command import parse
-from dvrk_kinematics.ros.arm_status import (
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.ros.arm_command.arm_status import (
     ArmStatus,
-    JointReading,
+    ShownJoint,
     describe_status,
     find_next_step,
     summarise_status,
 )
-from dvrk_kinematics.ros.arm_target import find_duration, read_target
-from dvrk_kinematics.ros.heard_diagnostics import Line
-from dvrk_kinematics.ros.quantity import Quantity, read_quantity, show_quantity
+from dvrk_kinematics.ros.arm_command.arm_target import find_duration, read_target
+from dvrk_kinematics.ros.arm_command.command import parse
+from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity, show_quantity
 
 READY = {"state": "ENABLED", "is_homed": "True", "enabled_here": "True", "hardware": "simulated"}
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
@@ -30,9 +30,9 @@ HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
 def make_status(**connection: str) -> ArmStatus:
     """An arm at rest whose insertion is 5 mm from its limit."""
     lines = {
-        "connection": Line(0.0, 0, READY | connection, "ENABLED"),
-        "motion": Line(0.0, 0, {"speed_scaling_input": "0.5"}, "at rest"),
-        "last stop": Line(
+        "connection": DiagnosticLine(0.0, 0, READY | connection, "ENABLED"),
+        "motion": DiagnosticLine(0.0, 0, {"speed_scaling_input": "0.5"}, "at rest"),
+        "last stop": DiagnosticLine(
             0.0,
             0,
             {"stop_age_s": "3.2", "refused": "not homed: call home", "refusal_age_s": "61.7"},
@@ -40,10 +40,10 @@ def make_status(**connection: str) -> ArmStatus:
         ),
     }
     joints = (
-        JointReading("yaw", Quantity.ANGLE, 0.1, -1.5, 1.5),
-        JointReading("insertion", Quantity.LENGTH, 0.235, 0.0, 0.24),
+        ShownJoint("yaw", Quantity.ANGLE, 0.1, -1.5, 1.5),
+        ShownJoint("insertion", Quantity.LENGTH, 0.235, 0.0, 0.24),
     )
-    jaw = JointReading("jaw", Quantity.ANGLE, pi / 6.0, -0.7, 1.4)
+    jaw = ShownJoint("jaw", Quantity.ANGLE, pi / 6.0, -0.7, 1.4)
     T = np.eye(4)
     T[:3, 3] = [0.01, -0.02, -0.1]
     return ArmStatus("PSM1", "PSM1_base", "", joints, jaw, T, 0.5, lines)

@@ -13,8 +13,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros import conversions as conv
-from dvrk_kinematics.ros.stamps import ns_to_stamp, seconds_to_ns, stamp_to_ns, write_stamp
+from dvrk_kinematics.ros.common import conversions as conv
+from dvrk_kinematics.ros.common.stamps import ns_to_stamp, seconds_to_ns, stamp_to_ns, write_stamp
 
 JOINTS = ["yaw", "pitch", "insertion"]
 

@@ -14,10 +14,10 @@ from dvrk_kinematics_interfaces.action import TraceBlockO
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from dvrk_kinematics.driver.result import GoalStatus
+from dvrk_kinematics.driver.playback.goal_result import GoalStatus
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros.calls import Goal, send_goal
-from dvrk_kinematics.ros.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
+from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
 
 TIMEOUT_S = 30.0
 
@@ -33,7 +33,7 @@ class Rig:
         self._client = ActionClient(spinning("client"), TraceBlockO, "count")
         self.feedback: queue.Queue[Any] = queue.Queue()
 
-    def send(self, ticks: int) -> tuple[Goal, bytes]:
+    def send(self, ticks: int) -> tuple[SentGoal, bytes]:
         sent = send_goal(
             self._client, TraceBlockO.Goal(repeat=ticks), TIMEOUT_S, self.feedback.put
         )

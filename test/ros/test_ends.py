@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.ros.end_watchdog import HUNG_ENDS
+from dvrk_kinematics.ros.common.end_watchdog import HUNG_ENDS
 
 HERE = Path(__file__).parent
 TIMEOUT_S = 60.0

@@ -17,11 +17,11 @@ from tf2_msgs.msg import TFMessage
 from dvrk_kinematics.errors import FrameError
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import matrix_to_transform
-from dvrk_kinematics.ros.frame_listener import FrameListener
-from dvrk_kinematics.ros.frames import FrameBuffer
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import matrix_to_transform
+from dvrk_kinematics.ros.common.frame_buffer import FrameBuffer
+from dvrk_kinematics.ros.common.frame_listener import FrameListener
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 S = 1_000_000_000
 TIMEOUT_S = 20.0

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.ros.jitter import PeriodLog
-from dvrk_kinematics.ros.loop import SteadyLoop, Tick
+from dvrk_kinematics.ros.common.steady_loop import PeriodLog, SteadyLoop, Tick
 
 PERIOD_NS = 5_000_000
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
+from dvrk_kinematics.ros.common.node_usage import NODE_SETTINGS, describe_node
 from dvrk_kinematics.ros.executables import COMMANDS, EXECUTABLES
-from dvrk_kinematics.ros.node_usage import NODE_SETTINGS, describe_node
 
 TIMEOUT_S = 60.0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
 
 TIMEOUT_S = 60.0
 

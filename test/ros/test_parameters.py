@@ -14,8 +14,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.parameters import Parameters, parameter
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.parameters import Parameters, parameter
 
 
 @dataclass(frozen=True)

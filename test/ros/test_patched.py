@@ -19,8 +19,8 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics.errors import InvalidInput, LayoutError
-from dvrk_kinematics.ros.conversions import make_joint_state
-from dvrk_kinematics.ros.patched import PatchedMessage, RawReader
+from dvrk_kinematics.ros.common.conversions import make_joint_state
+from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage, RawReader
 
 STAMP_NS = 1_700_000_000_123_456_789
 JOINTS = ["yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw", "jaw"]

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros import patience as module
-from dvrk_kinematics.ros.patience import PATIENT, Patience, looking_at
+from dvrk_kinematics.ros.common import patience as module
+from dvrk_kinematics.ros.common.patience import PATIENT, Patience, looking_at
 
 
 @pytest.fixture

@@ -16,12 +16,16 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from dvrk_kinematics.driver.result import GoalStatus
-from dvrk_kinematics.ros.calls import call, send_goal
-from dvrk_kinematics.ros.deferred_action import DeferredActionServer
-from dvrk_kinematics.ros.patient_answers import create_patient_service
-from dvrk_kinematics.ros.polled_service import PolledService
-from dvrk_kinematics.ros.reply_gate import PATIENCE_S, ReplyGate, count_participants
+from dvrk_kinematics.driver.playback.goal_result import GoalStatus
+from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.rclpy_ext.patient_answers import (
+    PATIENCE_S,
+    ReplyGate,
+    count_participants,
+    create_patient_service,
+)
+from dvrk_kinematics.ros.rclpy_ext.polled_service import PolledService
 
 TIMEOUT_S = 30.0
 SHORT_S = 0.3

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from dvrk_kinematics.ros.process_tree import descends_from
+from dvrk_kinematics.ros.demo.trace_block_o import descends_from
 
 
 def test_children_and_theirs_descend_from_us_and_not_the_other_way_round() -> None:

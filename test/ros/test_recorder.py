@@ -28,11 +28,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.cli.report_bag import read_recording
+from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.errors import BagError
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import Process, command_line, recording
-from dvrk_kinematics.ros.recorder_losses import SEVERAL
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, recording
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.recorder.loss_counter import SEVERAL
 
 pytestmark = pytest.mark.ros
 

@@ -17,9 +17,9 @@ import yaml
 from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import Reader
 
-from dvrk_kinematics.ros.recorder_bag import BagFile
-from dvrk_kinematics.ros.recorder_child import run_for
-from dvrk_kinematics.ros.recorder_command import main, rosbag2_command
+from dvrk_kinematics.ros.recorder.bag_file import BagFile
+from dvrk_kinematics.ros.recorder.command import main, rosbag2_command
+from dvrk_kinematics.ros.recorder.recorder_child import run_for
 
 TIMEOUT_S = 30.0
 
@@ -37,7 +37,7 @@ pathlib.Path(sys.argv[1]).write_text("closed")
 # A terminal, as it is: whoever runs the tests may have set its signal aside.
 WRAPPER = """
 import os, signal, sys
-from dvrk_kinematics.ros.recorder_child import run_for
+from dvrk_kinematics.ros.recorder.recorder_child import run_for
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.exit(run_for(sys.argv[2:], float(sys.argv[1]), os.environ))
 """
@@ -84,7 +84,7 @@ def test_rosbag2_is_told_topics_storage_and_quality_of_service() -> None:
 
 def test_a_recorder_ends_by_sigint_after_its_time(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
-    # Kept back from the begin on: an interpreter under load may begin only after that time.
+    # Kept back from the start on: an interpreter under load may begin only after that time.
     wrapper = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])" + WRAPPER
     command = [sys.executable, "-c", wrapper, "0.5", sys.executable, "-c", PROGRAM, str(closed)]
     told = subprocess.run(command, timeout=60, check=False, capture_output=True)
@@ -184,7 +184,7 @@ def test_a_recorder_that_fails_to_start_is_told_by_its_code() -> None:
 
 def run_command(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "dvrk_kinematics.ros.recorder_command", *arguments],
+        [sys.executable, "-m", "dvrk_kinematics.ros.recorder.command", *arguments],
         env={**os.environ, **environ},
         capture_output=True,
         text=True,

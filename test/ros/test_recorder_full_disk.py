@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 
 from bench.processes import die_with_parent
 from dvrk_kinematics.bags.bag_reader import BagReader
-from dvrk_kinematics.ros.bringup import Process, command_line, recording
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, recording
 
 pytestmark = pytest.mark.ros
 

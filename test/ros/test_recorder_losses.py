@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dvrk_kinematics.ros.recorder_losses import NO_NUMBERS, SEVERAL, LossCounter
+from dvrk_kinematics.ros.recorder.loss_counter import NO_NUMBERS, SEVERAL, LossCounter
 
 
 class Topic:

@@ -17,10 +17,10 @@ from rclpy.node import Node
 from rosbags.rosbag2 import Reader
 from std_msgs.msg import String
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.recorder import Recorder
-from dvrk_kinematics.ros.recorder_reader import Taken, TopicReader
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
+from dvrk_kinematics.ros.recorder.node import Recorder
+from dvrk_kinematics.ros.recorder.topic_reader import Taken, TopicReader
 
 pytestmark = pytest.mark.ros
 

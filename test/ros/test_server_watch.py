@@ -16,11 +16,11 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.deferred_action import DeferredActionServer
-from dvrk_kinematics.ros.heard_speed_scaling import HeardSpeedScaling
-from dvrk_kinematics.ros.server_watch import ServerWatch
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
+from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
+from dvrk_kinematics.ros.rclpy_ext.server_watch import ServerWatch
+from dvrk_kinematics.ros.servers.plan_player import HeardSpeedScaling
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,7 @@ import threading
 from rclpy.context import Context
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 TIMEOUT_S = 30.0
 

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 
-from dvrk_kinematics.ros.stop_request import StopRequest
+from dvrk_kinematics.ros.common.interruptions import StopRequest
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 ROUNDS = 3000
 LISTENER = f"""
 import signal, sys
-from dvrk_kinematics.ros.stop_request import StopRequest
+from dvrk_kinematics.ros.common.interruptions import StopRequest
 request = StopRequest()
 for number in {tuple(map(int, SIGNALS))}:
     signal.signal(number, request.hear)

@@ -29,10 +29,10 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import Reason
-from dvrk_kinematics.models.files import model_name
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.calls import Goal, call, send_goal
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.models.model_files import model_name
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common.calls import SentGoal, call, send_goal
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 
 def bridge_of(namespace: str, **parameters: Any) -> Process:
@@ -160,7 +160,7 @@ class BridgeClient:
 
     # Goals
 
-    def follow(self, goal: Any) -> Goal:
+    def follow(self, goal: Any) -> SentGoal:
         """Send a trajectory."""
         heard = self.feedback = []
 
@@ -170,7 +170,7 @@ class BridgeClient:
 
         return send_goal(self._follow, goal, TIMEOUT_S, keep)
 
-    def go(self, q: Sequence[float] | np.ndarray, seconds: float) -> Goal:
+    def go(self, q: Sequence[float] | np.ndarray, seconds: float) -> SentGoal:
         """Send a single point to go to."""
         return self.follow(make_goal(self.joints, [seconds], [q]))
 
@@ -185,7 +185,7 @@ class BridgeClient:
             lambda: self._follow.send_goal_async(goal).add_done_callback(on_answer)
         )
 
-    def grip(self, opening: float, **fields: Any) -> Goal:
+    def grip(self, opening: float, **fields: Any) -> SentGoal:
         """Send an opening of the jaw (rad); the fields of its message may say otherwise."""
         goal = ParallelGripperCommand.Goal()
         goal.command = JointState(**({"position": [float(opening)]} | fields))

@@ -20,8 +20,8 @@ from std_msgs.msg import Empty
 
 from dvrk_kinematics import Arm
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 PERIOD_S = 0.005
 SLACK = 1e-3

@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "simulator")]
 from bridge_client import BridgeClient, bridge_of  # noqa: E402
 from running_process import RunningProcess  # noqa: E402
 
-from dvrk_kinematics.ros.bringup import Process, simulated_arms  # noqa: E402
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms  # noqa: E402
 
 
 @dataclass

@@ -11,9 +11,9 @@ from typing import Any
 
 from dvrk_kinematics.driver import Finding, Goal, PreparedGoal, prepare_goal
 from dvrk_kinematics.driver.jaw import JawPlayer
-from dvrk_kinematics.ros import bridge_drive
-from dvrk_kinematics.ros.arm_bridge import main
-from dvrk_kinematics.ros.bridge_port import CrtkPort
+from dvrk_kinematics.ros.bridge import arm_drive as bridge_drive
+from dvrk_kinematics.ros.bridge.crtk_port import CrtkPort
+from dvrk_kinematics.ros.bridge.node import main
 
 BAD_TIME_NS, BAD_OPENING = 1_234_567_891, 0.1234
 """What a goal of the arm, and one of the jaw, must hold to fail."""

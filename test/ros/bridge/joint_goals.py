@@ -12,8 +12,8 @@ from control_msgs.msg import JointTolerance
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.conversions import to_flat
-from dvrk_kinematics.ros.stamps import seconds_to_ns, write_stamp
+from dvrk_kinematics.ros.common.conversions import to_flat
+from dvrk_kinematics.ros.common.stamps import seconds_to_ns, write_stamp
 
 TIMEOUT_S = 40.0
 PSM_JOINTS = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")

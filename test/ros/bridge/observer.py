@@ -16,12 +16,12 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.conversions import cp_to_matrices
-from dvrk_kinematics.ros.frames import FrameBuffer
-from dvrk_kinematics.ros.patched import RawReader
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import cp_to_matrices
+from dvrk_kinematics.ros.common.frame_buffer import FrameBuffer
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.rclpy_ext.patched_message import RawReader
 
 TIMEOUT_S = 40.0
 _KEPT = 4000

@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.common import qos
 
 PERIOD_S = 0.005
 

@@ -10,12 +10,12 @@ from bridge_client import BridgeClient
 from graph_watch import settled
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.bridge_commands import COMMANDS
-from dvrk_kinematics.ros.bridge_contract import ACTIONS, PUBLISHED, SUBSCRIBED, BridgeTopic
+from dvrk_kinematics.ros.bridge.contract import ACTIONS, PUBLISHED, SUBSCRIBED, BridgeTopic
+from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
 from dvrk_kinematics.ros.bridge_tables import TABLES
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.contract import type_name
+from dvrk_kinematics.ros.bringup.processes import Process
 from dvrk_kinematics.ros.contract_tables import rewrite
+from dvrk_kinematics.ros.crtk.contract import type_name
 
 CARD = Path(__file__).parents[3] / "docs" / "nodes" / "arm_bridge.md"
 OF_EVERY_NODE = {"/rosout", "/parameter_events"}

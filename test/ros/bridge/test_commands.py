@@ -12,7 +12,7 @@ from bridge_client import BridgeClient
 from joint_goals import HOME, TIMEOUT_S, at, check_ended
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.bridge_commands import COMMANDS
+from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
 
 QUICK_S = 6.0
 """How long the bridge waits: one test awaits it, and no busy machine must take as long."""

@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.driver import Reason
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 LINES = (
     *("connection", "control loop", "motion", "last stop"),

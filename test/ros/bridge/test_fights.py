@@ -17,8 +17,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.conversions import to_flat
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common.conversions import to_flat
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 VIOLATED = ResultCode.PATH_TOLERANCE_VIOLATED
 HOUR_NS = 3_600_000_000_000

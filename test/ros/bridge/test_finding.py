@@ -11,7 +11,7 @@ from rclpy.action.client import GoalStatus
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
 
 
 def test_what_comes_before_its_arm_waits_for_it_and_is_done_in_order(run: Any, node: Node) -> None:

@@ -12,7 +12,7 @@ from joint_goals import make_goal
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.common import qos
 
 SPACE = "floods"
 TIMEOUT_S = 60.0

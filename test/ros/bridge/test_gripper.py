@@ -12,7 +12,7 @@ from command_log import PERIOD_S, SLACK
 from joint_goals import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, at
 
 from dvrk_kinematics.driver import Reason
-from dvrk_kinematics.ros.calls import Goal
+from dvrk_kinematics.ros.common.calls import SentGoal
 
 TOLERANCE = 0.02
 
@@ -54,7 +54,7 @@ def set_jaw(client: BridgeClient, opening: float) -> Iterator[BridgeClient]:
     client.commands.check()
 
 
-def start_pressing(client: BridgeClient) -> Goal:
+def start_pressing(client: BridgeClient) -> SentGoal:
     """Press the jaw together, and wait until it is on its way."""
     before = client.commands.mark("jaw/servo_jp")
     goal = client.grip(-0.6)

@@ -13,8 +13,8 @@ from joint_goals import HOME, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.models.urdf_description import describe
-from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
+from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
 
 TIMEOUT_S = 40.0
 
@@ -125,7 +125,7 @@ def test_a_real_arm_that_takes_the_place_of_a_simulated_one_is_not_commanded(
     ("parameters", "sentence"),
     [
         ({"arm": "PSMX"}, "unknown arm 'PSMX'"),
-        ({"arm": "no arm"}, "'no arm' is no name of an arm"),
+        ({"arm": "no arm"}, "'no arm' is not the name of an arm"),
         ({"instrument": "NONSENSE_1"}, "NONSENSE"),
         ({"hardware": "real"}, "hardware: 'real' is none of simulated, dvrk"),
         ({"hardware": "dvrk", "use_sim_time": True}, "a real arm runs on real time"),
@@ -179,7 +179,7 @@ def test_a_bridge_that_ends_leaves_no_middleware_running() -> None:
     script = (
         "import os, signal, threading\n"
         "from pathlib import Path\n"
-        "from dvrk_kinematics.ros.arm_bridge import BridgeNode, main\n"
+        "from dvrk_kinematics.ros.bridge.node import BridgeNode, main\n"
         "begin = BridgeNode.__init__\n"
         "def begin_and_end(self):\n"
         "    begin(self)\n"

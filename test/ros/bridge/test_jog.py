@@ -20,8 +20,8 @@ from tf2_msgs.msg import TFMessage
 from dvrk_kinematics.driver import Reason
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import matrix_to_transform
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import matrix_to_transform
 
 CAMERA = so3.rot_x(0.7) @ so3.rot_z(1.1)
 SPEED = 0.01

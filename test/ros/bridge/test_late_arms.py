@@ -9,7 +9,7 @@ import pytest
 from bridge_client import BridgeClient
 from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at
 
-from dvrk_kinematics.driver.slow_downs import read_slow_downs
+from dvrk_kinematics.driver.playback.goal_result import read_slow_downs
 
 GOALS = 8
 PATIENCE_S = 60.0

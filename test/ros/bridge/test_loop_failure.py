@@ -11,7 +11,7 @@ from joint_goals import ABORTED, HOME, SUCCEEDED, TIMEOUT_S, at, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
 
 
 def _check_goals_fail_alone(client: BridgeClient) -> None:

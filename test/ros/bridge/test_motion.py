@@ -24,7 +24,7 @@ from joint_goals import (
 )
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 LINE_M = 1e-9
 SUCCESSFUL, VIOLATED = ResultCode.SUCCESSFUL, ResultCode.PATH_TOLERANCE_VIOLATED

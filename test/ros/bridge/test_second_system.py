@@ -15,8 +15,8 @@ from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at
 
 from bench.processes import die_with_parent
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
-from dvrk_kinematics.ros.sole_publisher import find_elsewhere
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.common.sole_publisher import find_elsewhere
 
 
 def start(process: Process) -> subprocess.Popen[str]:

@@ -9,12 +9,12 @@ import pytest
 from bridge_client import BridgeClient
 from joint_goals import SUCCEEDED, TIMEOUT_S, check_ended, make_goal
 
-from dvrk_kinematics.cli.weld_line import WeldTask, sample_weld
+from dvrk_kinematics.cli.papers.weld_line import WeldTask, sample_weld
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveL
-from dvrk_kinematics.motion.plan import plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 ARMS = ("RVM1", "CYBER310")
 LINE_M = 1e-6

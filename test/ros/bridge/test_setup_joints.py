@@ -15,10 +15,10 @@ from sensor_msgs.msg import JointState
 from urdf_parser_py.urdf import URDF
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.contract import Kind
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import Kind
 
 ARMS = ("ECM", "PSM1", "PSM2", "PSM3")
 TOL = 1e-9

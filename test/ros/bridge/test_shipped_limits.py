@@ -23,7 +23,7 @@ from joint_goals import SUCCEEDED, TIMEOUT_S, at
 from bench.loop.ticks import PERIOD_S
 from bench.processes import ROOT, die_with_parent
 from dvrk_kinematics.driver import Reason
-from dvrk_kinematics.driver.slow_downs import read_slow_downs
+from dvrk_kinematics.driver.playback.goal_result import read_slow_downs
 
 SHIPPED_S = 0.05
 """Age and gap that arm_bridge allows unless told otherwise."""

@@ -20,11 +20,11 @@ from sensor_msgs.msg import JointState
 
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.driver.jaw import JawSettings
-from dvrk_kinematics.models.urdf_description import describe
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.calls import send_goal
-from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.calls import send_goal
+from dvrk_kinematics.ros.common.conversions import to_flat
 
 TOL = 1e-6
 

@@ -13,7 +13,7 @@ from joint_goals import HOME, SUCCEEDED, TIMEOUT_S, at, check_ended, make_goal
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.ros import qos
+from dvrk_kinematics.ros.common import qos
 
 
 class Slider:

@@ -16,12 +16,12 @@ from visualization_msgs.msg import Marker
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import FrameError
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bridge_port import JointStream
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
-from dvrk_kinematics.ros.conversions import make_joint_state
-from dvrk_kinematics.ros.not_homed_view import neutral_posture
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bridge.crtk_port import JointStream
+from dvrk_kinematics.ros.bridge.not_homed_view import neutral_posture
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import make_joint_state
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 JAW = 0.6
 SHOWS: dict[str, dict[str, Any]] = {

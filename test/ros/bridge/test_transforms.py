@@ -14,10 +14,10 @@ from std_msgs.msg import String
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
-from dvrk_kinematics.ros.contract import Kind
-from dvrk_kinematics.ros.frames import FrameBuffer
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
+from dvrk_kinematics.ros.common.frame_buffer import FrameBuffer
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import Kind
 from dvrk_kinematics.simulation.ecm_manipulator import endoscope_tip
 
 TOL = 1e-9

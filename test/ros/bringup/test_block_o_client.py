@@ -14,11 +14,11 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros import block_o_client
-from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
-from dvrk_kinematics.ros.deferred_action import DeferredActionServer
-from dvrk_kinematics.ros.patience import Patience
-from dvrk_kinematics.ros.spinning import SpinningNode
+from dvrk_kinematics.ros.common.patience import Patience
+from dvrk_kinematics.ros.common.spinning_node import SpinningNode
+from dvrk_kinematics.ros.demo import block_o_client
+from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure
+from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
 
 pytestmark = pytest.mark.ros
 
@@ -94,7 +94,7 @@ def test_a_figure_that_does_not_go_on_is_given_up(figure, connect, monkeypatch) 
     heard: list[object] = []
     begin = time.monotonic()
     with pytest.raises(CallFailed, match="the figure did not go on"):
-        connect().trace(Trace(), heard.append)
+        connect().trace(TracedFigure(), heard.append)
     assert heard
     assert time.monotonic() - begin < 60.0
 
@@ -110,7 +110,7 @@ def test_a_figure_that_is_paused_is_waited_for(figure, connect, monkeypatch) -> 
             figure.speed_scaling = 1.0
 
     with pytest.raises(CallFailed, match="the figure did not go on"):
-        connect().trace(Trace(), hear)
+        connect().trace(TracedFigure(), hear)
     assert len(heard) > 20, "two seconds of pause are no end, half a second without one is"
 
 
@@ -122,7 +122,7 @@ def test_feedback_comes_in_the_thread_that_waits_and_may_raise(figure, connect) 
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        connect().trace(Trace(), hear)
+        connect().trace(TracedFigure(), hear)
     assert threads == [threading.main_thread()]
 
 
@@ -135,7 +135,7 @@ def test_a_check_ends_every_wait(figure, connect) -> None:
 
     client = connect(check)
     with pytest.raises(CallFailed, match="trajectory_server: ended with exit code -9"):
-        client.trace(Trace(), lambda _: has_died.set())
+        client.trace(TracedFigure(), lambda _: has_died.set())
     for wait in (client.bring_up, client.wait_for_recorder):
         with pytest.raises(CallFailed, match="trajectory_server: ended with exit code -9"):
             wait()
@@ -168,4 +168,4 @@ def test_a_check_ends_the_wait_for_an_answer(context, connect) -> None:
 def test_a_server_that_goes_away_ends_the_wait(figure, connect) -> None:
     client = connect()
     with pytest.raises(CallFailed, match="the server went away"):
-        client.trace(Trace(), lambda _: figure.close())
+        client.trace(TracedFigure(), lambda _: figure.close())

@@ -8,9 +8,9 @@ from observer import until
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.ros.block_o_client import BlockOClient
-from dvrk_kinematics.ros.bridge_parameters import BridgeSettings
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
+from dvrk_kinematics.ros.bridge.settings import BridgeSettings
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
+from dvrk_kinematics.ros.demo.block_o_client import BlockOClient
 
 pytestmark = pytest.mark.ros
 

@@ -17,11 +17,11 @@ from observer import until
 from running_command import await_gone, running, running_command
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.motion.following_words import EXACT
+from dvrk_kinematics.motion.planning.tip_follower import EXACT
 
 pytestmark = pytest.mark.ros
 
-DEMO = "dvrk_kinematics.ros.demo"
+DEMO = "dvrk_kinematics.ros.demo.demo"
 PLANNING_S = 130.0
 """More than the trajectory server's ``max_planning_time``, after which it says so."""
 
@@ -29,7 +29,7 @@ PLANNING_S = 130.0
 def test_the_demo_traces_records_and_reports(tmp_path) -> None:
     result = subprocess.run(
         [
-            *(sys.executable, "-m", "dvrk_kinematics.ros.demo"),
+            *(sys.executable, "-m", "dvrk_kinematics.ros.demo.demo"),
             *("--scale", "0.05", "--output", str(tmp_path / "demo")),
         ],
         capture_output=True,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dvrk_kinematics_interfaces.action import TraceBlockO
 
-from dvrk_kinematics.ros.demo_report import describe_plan, describe_result
-from dvrk_kinematics.ros.loop_figures import LoopFigures
+from dvrk_kinematics.ros.demo.demo_report import describe_plan, describe_result
+from dvrk_kinematics.ros.demo.loop_figures import LoopFigures
 
 README = Path(__file__).resolve().parents[3] / "README.md"
 

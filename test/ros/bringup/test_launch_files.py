@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from ros2_tools import HAS_LAUNCH
 
+from dvrk_kinematics.ros.bringup.launch import LAUNCHES
 from dvrk_kinematics.ros.executables import EXECUTABLES
-from dvrk_kinematics.ros.launching import LAUNCHES
 
 FOLDER = Path(__file__).parents[3] / "launch"
 FILES = sorted(FOLDER.glob("*.launch.py"))

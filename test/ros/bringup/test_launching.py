@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from dvrk_kinematics.errors import DvrkError, InvalidInput
-from dvrk_kinematics.ros.arm_roster import CART
-from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.launching import LAUNCHES
-from dvrk_kinematics.ros.system import make_processes
-from dvrk_kinematics.ros.system_arguments import ARGUMENTS
-from dvrk_kinematics.ros.up import parse
+from dvrk_kinematics.ros.bringup.launch import LAUNCHES
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
+from dvrk_kinematics.ros.bringup.system import make_processes
+from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS
+from dvrk_kinematics.ros.bringup.up import parse
+from dvrk_kinematics.ros.common.arm_roster import CART
 
 SERVERS = ["kinematics_server", "trajectory_server"]
 ARM = ["arm_simulator", "bridge_PSM1", *SERVERS]

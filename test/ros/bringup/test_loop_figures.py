@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dvrk_kinematics.ros.heard_diagnostics import Line
-from dvrk_kinematics.ros.loop_figures import compare_lines
+from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.demo.loop_figures import compare_lines
 
 
-def _line(stamp_s: float, ticks: int, missed: int) -> Line:
+def _line(stamp_s: float, ticks: int, missed: int) -> DiagnosticLine:
     values = {"rate_hz": "200", "ticks": str(ticks), "missed_ticks": str(missed)}
     periods = {"period_p50_s": "0.005", "period_p99_s": "0.006", "period_max_s": "0.02"}
-    return Line(0.0, round(stamp_s * 1e9), values | periods)
+    return DiagnosticLine(0.0, round(stamp_s * 1e9), values | periods)
 
 
 def test_ticks_are_counted_between_the_lines_and_not_since_the_start() -> None:

@@ -20,8 +20,8 @@ from running_command import RunningCommand, await_gone, running_command
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.system_arguments import ARGUMENTS
+from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS
+from dvrk_kinematics.ros.common import qos
 
 pytestmark = [
     pytest.mark.ros,

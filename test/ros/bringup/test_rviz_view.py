@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from dvrk_kinematics.ros.arm_roster import ARMS, CART
-from dvrk_kinematics.ros.launching import LAUNCHES
-from dvrk_kinematics.ros.rviz_view import make_view
-from dvrk_kinematics.ros.system import make_processes
-from dvrk_kinematics.ros.up import parse
+from dvrk_kinematics.ros.bringup.launch import LAUNCHES
+from dvrk_kinematics.ros.bringup.rviz_view import make_view
+from dvrk_kinematics.ros.bringup.system import make_processes
+from dvrk_kinematics.ros.bringup.up import parse
+from dvrk_kinematics.ros.common.arm_roster import ARMS, CART
 
 
 def _read_view(arguments: list[str]) -> dict[str, Any]:

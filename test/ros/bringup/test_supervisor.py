@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from dvrk_kinematics.errors import MissingExtra
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.stop_request import StopRequest
-from dvrk_kinematics.ros.supervisor import Supervisor
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.bringup.supervisor import Supervisor
+from dvrk_kinematics.ros.common.interruptions import StopRequest
 
 POLITE = """\
 #!{python}
@@ -175,9 +175,9 @@ def test_processes_end_when_whoever_started_them_is_killed(tmp_path, script) -> 
     process = _polite(script, "orphan")
     code = f"""
 import sys, time
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.stop_request import StopRequest
-from dvrk_kinematics.ros.supervisor import Supervisor
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common.interruptions import StopRequest
+from dvrk_kinematics.ros.bringup.supervisor import Supervisor
 process = Process({process.executable!r}, name="orphan", package="test")
 with Supervisor([process], lambda line: print(line, flush=True)) as running:
     print("pid", running.pids["orphan"], flush=True)

@@ -8,14 +8,14 @@ import pytest
 
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, UnknownName
 from dvrk_kinematics.models.loader import arm_names, instrument_names, load_model
-from dvrk_kinematics.ros.arm_roster import ARMS, CART
-from dvrk_kinematics.ros.bringup import Process, command_line
-from dvrk_kinematics.ros.installed import leave_out_missing
-from dvrk_kinematics.ros.launching import LAUNCHES
-from dvrk_kinematics.ros.recorder_topics import choose_topics
-from dvrk_kinematics.ros.system import System, make_processes
-from dvrk_kinematics.ros.system_arguments import ARGUMENTS, read_system
-from dvrk_kinematics.ros.up import parse
+from dvrk_kinematics.ros.bringup.installed import leave_out_missing
+from dvrk_kinematics.ros.bringup.launch import LAUNCHES
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
+from dvrk_kinematics.ros.bringup.system import System, make_processes
+from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS, read_system
+from dvrk_kinematics.ros.bringup.up import parse
+from dvrk_kinematics.ros.common.arm_roster import ARMS, CART
+from dvrk_kinematics.ros.recorder.topics import choose_topics
 
 
 def _labels(system: System) -> list[str]:

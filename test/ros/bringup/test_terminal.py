@@ -9,7 +9,7 @@ from screen import become_its_terminal, read_screen, show
 
 SHOW = """
 import sys
-from dvrk_kinematics.ros.terminal import Progress, Terminal
+from dvrk_kinematics.ros.common.terminal import Progress, Terminal
 terminal = Terminal(sys.stdout)
 progress = Progress(terminal, "tracing")
 for step in range(101):
@@ -20,7 +20,7 @@ terminal.say("done")
 
 PAGES = """
 import sys
-from dvrk_kinematics.ros.terminal import Page
+from dvrk_kinematics.ros.common.terminal import Page
 page = Page(sys.stdout)
 for lines in sys.argv[1:]:
     page.draw(lines)

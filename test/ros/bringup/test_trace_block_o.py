@@ -20,11 +20,11 @@ from running_command import RunningCommand, running
 
 from bench.processes import die_with_parent
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
 
 pytestmark = pytest.mark.ros
 
-TRACE = "dvrk_kinematics.ros.trace_block_o"
+TRACE = "dvrk_kinematics.ros.demo.trace_block_o"
 ACTION = "trajectory/PSM1/trace_block_o"
 
 

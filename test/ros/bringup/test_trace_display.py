@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from dvrk_kinematics_interfaces.action import TraceBlockO
 
-from dvrk_kinematics.ros.terminal import Terminal
-from dvrk_kinematics.ros.trace_display import TraceDisplay
+from dvrk_kinematics.ros.common.terminal import Terminal
+from dvrk_kinematics.ros.demo.trace_display import TraceDisplay
 
 pytestmark = pytest.mark.ros
 

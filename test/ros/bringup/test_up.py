@@ -21,16 +21,16 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.end_times import END_S
-from dvrk_kinematics.ros.heard_diagnostics import HeardDiagnostics
-from dvrk_kinematics.ros.patience import ANSWER_S
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.end_times import END_S
+from dvrk_kinematics.ros.common.heard_diagnostics import HeardDiagnostics
+from dvrk_kinematics.ros.common.patience import ANSWER_S
+from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure
 
 pytestmark = pytest.mark.ros
 
-UP = "dvrk_kinematics.ros.up"
+UP = "dvrk_kinematics.ros.bringup.up"
 TIMEOUT_S = 60.0
 READY = "nothing is sent before bridge/"
 """What a bridge says when it is there; ``up`` itself says it in other words."""
@@ -120,7 +120,7 @@ def test_a_bridge_that_is_killed_while_it_moves_ends_all_with_its_name(node) -> 
 def _trace(client: BlockOClient, hear) -> str:
     """Trace, and tell why that failed: by the server's word, or by its end if that comes first."""
     try:
-        result = client.trace(Trace(scale=0.2), hear)
+        result = client.trace(TracedFigure(scale=0.2), hear)
     except CallFailed as error:
         return str(error)
     assert not result.success

@@ -12,9 +12,9 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import matrix_to_transform
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import matrix_to_transform
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 
 class FramePublisher:

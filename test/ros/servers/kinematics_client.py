@@ -10,9 +10,9 @@ from dvrk_kinematics_interfaces.srv import SolveDifferential, SolveFk, SolveIk
 from rclpy.node import Node
 
 from dvrk_kinematics import Arm, load_arm
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.conversions import to_flat
 
 TIMEOUT_S = 40.0
 ARMS = {

@@ -15,10 +15,10 @@ from geometry_msgs.msg import Point, Pose, PoseStamped
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.bringup import Process, simulated_arms
-from dvrk_kinematics.ros.calls import Goal, send_goal
-from dvrk_kinematics.ros.conversions import matrix_to_pose, to_flat
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
+from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
+from dvrk_kinematics.ros.common.conversions import matrix_to_pose, to_flat
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 TIMEOUT_S = 90.0
 SUCCEEDED, CANCELED, ABORTED = (
@@ -72,11 +72,11 @@ class MotionClient(BridgeClient):
         self._move = ActionClient(node, Move, f"{start}/move")
         self._trace = ActionClient(node, TraceBlockO, f"{start}/trace_block_o")
 
-    def send_move(self, *steps: Any, **fields: Any) -> Goal:
+    def send_move(self, *steps: Any, **fields: Any) -> SentGoal:
         """Send moves; ``start_ns`` says when to start."""
         return self._send(self._move, Move.Goal(steps=list(steps)), fields)
 
-    def send_trace(self, **fields: Any) -> Goal:
+    def send_trace(self, **fields: Any) -> SentGoal:
         """Send a figure; ``start_ns`` says when to start, ``T`` and ``frame`` where it lies."""
         T = fields.pop("T", None)
         goal = TraceBlockO.Goal()
@@ -113,7 +113,7 @@ class MotionClient(BridgeClient):
             before = len(said)
             self.arm.wait("setpoint_js", lambda: len(said) >= before + STILL)
 
-    def _send(self, client: ActionClient, goal: Any, fields: dict[str, Any]) -> Goal:
+    def _send(self, client: ActionClient, goal: Any, fields: dict[str, Any]) -> SentGoal:
         write_stamp(goal.start, fields.pop("start_ns", 0))
         for name, value in fields.items():
             setattr(goal, name, value)

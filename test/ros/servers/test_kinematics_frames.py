@@ -14,8 +14,8 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.ros.conversions import matrices_to_cp
-from dvrk_kinematics.ros.stamps import write_stamp
+from dvrk_kinematics.ros.common.conversions import matrices_to_cp
+from dvrk_kinematics.ros.common.stamps import write_stamp
 
 ARM = ARMS["PSM1"]
 Q = np.array([0.2, -0.1, 0.12, 0.5, 0.3, -0.2])

@@ -10,8 +10,8 @@ from dvrk_kinematics_interfaces.srv import SolveDifferential, SolveFk, SolveIk
 from kinematics_client import ARMS, SERVER, KinematicsClient, is_empty, random_joints, rows
 from rclpy.node import Node
 
-from dvrk_kinematics.kinematics.forward import chain_frame
-from dvrk_kinematics.ros.conversions import cp_to_matrices, matrices_to_cp, matrix_to_pose
+from dvrk_kinematics.kinematics.chain import chain_frame
+from dvrk_kinematics.ros.common.conversions import cp_to_matrices, matrices_to_cp, matrix_to_pose
 
 NAN = float("nan")
 EVERY_ARM = pytest.mark.parametrize("name", ARMS)
@@ -174,7 +174,9 @@ def test_bits_name_the_joints_outside_their_limits(client: KinematicsClient) -> 
     said = "insertion would be 0.3000, allowed 0.0000 to 0.2400"
     assert answer.message == f"OUTSIDE_LIMITS: {said}"
     nothing = client.ask("PSM1", "solve_ik", cp=np.full(7, NAN))
-    assert nothing.success and nothing.message == "INVALID_INPUT: what was given is no pose"
+    assert (
+        nothing.success and nothing.message == "INVALID_INPUT: what was given is not a valid pose"
+    )
     inside = client.ask("PSM1", "solve_ik", cp=matrices_to_cp(arm.forward(0.5 * q)))
     assert inside.success and inside.message == ""
 

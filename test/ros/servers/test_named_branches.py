@@ -11,7 +11,7 @@ from kinematics_client import ARMS, SERVER, KinematicsClient, is_empty, random_j
 from rclpy.node import Node
 
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.ros.conversions import cp_to_matrices, matrices_to_cp
+from dvrk_kinematics.ros.common.conversions import cp_to_matrices, matrices_to_cp
 
 NAMED = ("RVM1", "CYBER310")
 

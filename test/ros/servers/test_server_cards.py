@@ -13,13 +13,13 @@ from motion_client import TIMEOUT_S
 from rclpy.action.client import ActionClient
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.bridge_contract import BridgeTopic
-from dvrk_kinematics.ros.bringup import Process
-from dvrk_kinematics.ros.calls import send_goal
-from dvrk_kinematics.ros.contract import type_name
+from dvrk_kinematics.ros.bridge.contract import BridgeTopic
+from dvrk_kinematics.ros.bringup.processes import Process
+from dvrk_kinematics.ros.common.calls import send_goal
 from dvrk_kinematics.ros.contract_tables import rewrite
-from dvrk_kinematics.ros.server_contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
+from dvrk_kinematics.ros.crtk.contract import type_name
 from dvrk_kinematics.ros.server_tables import TABLES
+from dvrk_kinematics.ros.servers.contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
 
 CARDS = Path(__file__).parents[3] / "docs" / "nodes"
 ARM = "PSM2"

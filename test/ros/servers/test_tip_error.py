@@ -9,17 +9,22 @@ from control_msgs.action import FollowJointTrajectory
 from dvrk_kinematics_interfaces.action import TraceBlockO
 
 from dvrk_kinematics import Arm, load_arm
-from dvrk_kinematics.driver.result import GoalStatus as Ended
+from dvrk_kinematics.driver.playback.goal_result import GoalStatus as Ended
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.motion.following import FollowingFigures, TipFollower
 from dvrk_kinematics.motion.joint_path import JointPath
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveL
-from dvrk_kinematics.motion.plan import Plan, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
-from dvrk_kinematics.ros.demo_report import describe_result, is_traced
-from dvrk_kinematics.ros.plan_player import CANCELLED, Outcome, _add_error, _read_result
-from dvrk_kinematics.ros.tip_error import PathClock, make_tip_error, read_tip_error
+from dvrk_kinematics.motion.planning.planner import Plan, plan_motion
+from dvrk_kinematics.motion.planning.tip_follower import FollowingFigures, TipFollower
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
+from dvrk_kinematics.ros.demo.demo_report import describe_result, is_traced
+from dvrk_kinematics.ros.servers.plan_player import (
+    CANCELLED,
+    PlayOutcome,
+    _add_error,
+    _read_result,
+)
+from dvrk_kinematics.ros.servers.tip_error import HeardPathClock, make_tip_error, read_tip_error
 
 Q = np.array([0.1, -0.1, 0.12, 0.0, 0.2, 0.1])
 ERRORS = ("contour_position", "contour_rotation", "lag")
@@ -36,15 +41,15 @@ def plan(psm: Arm) -> Plan:
     return plan_motion(psm, [ahead], Q, make_motion_limits(psm))
 
 
-def _heard(*notes: tuple[float, float]) -> PathClock:
-    clock = PathClock()
+def _heard(*notes: tuple[float, float]) -> HeardPathClock:
+    clock = HeardPathClock()
     for stamp_s, time_s in notes:
         clock.note(round(stamp_s * 1e9), round(time_s * 1e9))
     return clock
 
 
 def test_a_path_began_when_what_was_heard_first_says() -> None:
-    assert PathClock().begin_ns is None
+    assert HeardPathClock().begin_ns is None
     # It stalls for a while, and is late from then on.
     clock = _heard((100.05, 0.04), (100.5, 0.49), (101.0, 0.6))
     assert clock.begin_ns == 100_010_000_000
@@ -97,7 +102,7 @@ def test_a_tip_without_an_error_is_told_to_be_that_of_a_simulated_arm() -> None:
 
 def test_a_motion_of_which_no_state_came_says_that_it_is_not_known_how_it_was_followed() -> None:
     unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
-    arrived = Outcome(Ended.SUCCEEDED, "goal reached")
+    arrived = PlayOutcome(Ended.SUCCEEDED, "goal reached")
     told = _add_error(arrived, FollowingFigures())
     assert told.message == f"goal reached; {unknown}" and told.status is Ended.SUCCEEDED
     assert told.error.samples == 0 and np.isnan(told.error.contour_position_max)
@@ -105,7 +110,7 @@ def test_a_motion_of_which_no_state_came_says_that_it_is_not_known_how_it_was_fo
     told = _add_error(arrived, seen)
     assert told.message == "goal reached" and read_tip_error(told.error) == seen
     # Of one that did not arrive, its end is what matters.
-    stopped = Outcome(Ended.ABORTED, "bridge: hold was asked for")
+    stopped = PlayOutcome(Ended.ABORTED, "bridge: hold was asked for")
     assert _add_error(stopped, FollowingFigures()).message == stopped.message
 
 

@@ -10,17 +10,17 @@ from dvrk_kinematics_interfaces.action import TraceBlockO
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.planning_progress import UNWATCHED
-from dvrk_kinematics.ros.trajectory_jobs import Planner
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.planning.progress import UNWATCHED
+from dvrk_kinematics.ros.servers.trajectory_jobs import JobPlanner
 
 PSM = load_arm("PSM", "400006")
 START = np.array([0.1, -0.1, 0.12, 0.0, 0.2, 0.1])
 QUICK = {"speed": 0.03, "acceleration": 0.08, "angular_speed": 1.5, "angular_acceleration": 3.0}
 
 
-def _planner(folder: Path, depth_m: float) -> Planner:
-    return Planner(
+def _planner(folder: Path, depth_m: float) -> JobPlanner:
+    return JobPlanner(
         arm=PSM,
         limits=make_motion_limits(PSM),
         cannula=make_cannula_rule(PSM, depth_m) if depth_m > 0.0 else None,

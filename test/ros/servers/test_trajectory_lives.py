@@ -25,7 +25,7 @@ from motion_client import (
 from rclpy.node import Node
 
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 SLOW = {"speed": 0.004}
 FAR = se3.translation(np.array([0.03, 0.0, 0.0]))
@@ -135,7 +135,7 @@ def test_a_goal_on_its_way_to_a_figure_can_be_cancelled(arm: MotionClient) -> No
     assert goal.cancel(TIMEOUT_S)
     done = goal.result(TIMEOUT_S)
     assert done.status == CANCELED
-    assert done.result.message.startswith("on the way to the begin: cancelled; bridge: ")
+    assert done.result.message.startswith("on the way to the start: cancelled; bridge: ")
     assert done.result.plan.ok and done.result.scale == 0.05
 
 

@@ -28,12 +28,11 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.block_o import BLOCK_O
-from dvrk_kinematics.motion.figure import Figure
-from dvrk_kinematics.motion.orientation import Orientation
-from dvrk_kinematics.motion.recording_file import load_recording
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.conversions import pose_to_matrix
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O
+from dvrk_kinematics.motion.figures.figure import Figure, Orientation
+from dvrk_kinematics.motion.programs.program_file import load_recording
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.conversions import pose_to_matrix
 
 SMALL = 0.05
 

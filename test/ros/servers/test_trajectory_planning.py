@@ -23,11 +23,11 @@ from motion_client import (
 )
 from rclpy.node import Node
 
-from dvrk_kinematics.driver.slow_downs import read_slow_downs
+from dvrk_kinematics.driver.playback.goal_result import read_slow_downs
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.ros.block_o_client import BlockOClient, Trace
-from dvrk_kinematics.ros.calls import Goal
+from dvrk_kinematics.ros.common.calls import SentGoal
+from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure
 
 ALLOWED_S = 30.0
 """What this server allows: longer than a busy machine takes to say that it plans."""
@@ -82,21 +82,21 @@ def arm(rig: Rig) -> Iterator[MotionClient]:
         yield rig.arm
 
 
-def ring(arm: MotionClient, corners: int) -> Goal:
+def ring(arm: MotionClient, corners: int) -> SentGoal:
     """Have a place looked for that many corners fit; that takes long."""
     turns = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
     points = [(0.03 * np.cos(turn), 0.03 * np.sin(turn), 0.0) for turn in turns]
     return arm.send_trace(corners=points, place=True, scale=1.0, plan_only=True)
 
 
-def steps(arm: MotionClient, count: int) -> Goal:
+def steps(arm: MotionClient, count: int) -> SentGoal:
     """Have many steps planned; that takes long too."""
     back = se3.translation(np.array([0.0, -0.004, 0.0]))
     some = [line(NEAR), line(back)]
     return arm.send_move(*(some * (count // 2)), plan_only=True)
 
 
-LONG: dict[str, Callable[[MotionClient], Goal]] = {
+LONG: dict[str, Callable[[MotionClient], SentGoal]] = {
     "400 corners": lambda arm: ring(arm, 400),
     "5000 steps": lambda arm: steps(arm, 5000),
 }
@@ -223,6 +223,6 @@ def test_a_client_learns_that_the_server_was_killed(rig: Rig, node: Node) -> Non
             begun.append(time.monotonic())
 
     with pytest.raises(CallFailed, match="trajectory/PSM1/trace_block_o: the server went away"):
-        client.trace(Trace(scale=0.1), kill)
+        client.trace(TracedFigure(scale=0.1), kill)
     assert time.monotonic() - begun[0] < GONE_S
     client.close()

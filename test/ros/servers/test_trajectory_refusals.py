@@ -85,7 +85,7 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "a negative radius of joints": ((abs_j(START, blend_radius=-1.0),), {}, "s[0].blend_radius"),
     "more than all of the joints' speed": ((abs_j(START, speed=1.5),), {}, "in (0, 1], not 1.5"),
     "a negative part of the speed": ((joints(AHEAD, speed=-0.5),), {}, "in (0, 1], not -0.5"),
-    "a quaternion that is none": ((with_pose(w=0.0),), {}, "steps[0].pose"),
+    "an invalid quaternion": ((with_pose(w=0.0),), {}, "steps[0].pose"),
     "a quaternion that is too long": ((with_pose(w=2.0),), {}, "quaternion of length 1"),
     "a quaternion that is NaN": ((with_pose(x=NAN),), {}, "steps[0].pose"),
     "another kind": ((with_kind(9),), {}, "steps[0].kind: must be 0 to 3, is 9"),
@@ -123,7 +123,7 @@ MOVES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "another scaling": ((line(AHEAD),), {"scaling": "cubic"}, "unknown scaling 'cubic'; valid: "),
     "another policy": ((line(AHEAD),), {"policy": "best"}, "policy: must be one of exact, pos"),
     "a recording that is not there": ((), {"recording": "none"}, "unknown recording 'none'"),
-    "a recording that is none": (
+    "an invalid recording": (
         (),
         {"recording": "torn"},
         "torn.yaml: steps.0: must have one key",
@@ -197,7 +197,7 @@ TRACES: dict[str, tuple[dict[str, Any], str]] = {
         {"scale": 1.0, "T": T_FIGURE, "corners": [*TRIANGLE, (NAN, 0.005, 0.0)]},
         "corners[3]: must be finite",
     ),
-    "a quaternion that is none": (
+    "an invalid quaternion": (
         {"scale": 0.1, "T": T_FIGURE, "quaternion_length": 0.0},
         "quaternion of length 1",
     ),
@@ -222,7 +222,7 @@ TRACES: dict[str, tuple[dict[str, Any], str]] = {
     "a figure that leaves the reach": ({"scale": 3.0, "T": T_FIGURE}, "m along the path"),
     "a start that is too soon": (
         {"scale": 1.0, "corners": TRIANGLE, "T": T_FAR, "start_ns": -1},
-        "but the way to the begin takes",
+        "but the way to the start takes",
     ),
 }
 
@@ -243,7 +243,7 @@ def test_a_start_right_after_the_way_to_the_begin_moves_nothing(arm: MotionClien
     figure = {"scale": 1.0, "corners": TRIANGLE, "T": T_FAR}
     with arm.standing_still():
         soon = arm.trace(**figure, start_ns=time.time_ns() + 3_300_000_000).result.message
-        way_s = float(soon.partition("the way to the begin takes ")[2].partition(" s")[0])
+        way_s = float(soon.partition("the way to the start takes ")[2].partition(" s")[0])
         # Planning makes it sooner still.
         start_ns = time.time_ns() + round((way_s + 0.45) * 1e9)
         check_refused(arm.trace(**figure, start_ns=start_ns), "and 0.5 s must be left after it")

@@ -19,8 +19,8 @@ from motion_client import (
 from rclpy.node import Node
 
 from dvrk_kinematics.errors import ArmNotReady, CallFailed
-from dvrk_kinematics.ros.arm_watch import ArmWatch
-from dvrk_kinematics.ros.patience import PATIENT, Patience
+from dvrk_kinematics.ros.common.patience import PATIENT, Patience
+from dvrk_kinematics.ros.servers.arm_watch import ArmWatch
 
 NOT_HOMED = "the arm is not homed: call bridge/PSM3/enable, then bridge/PSM3/home"
 

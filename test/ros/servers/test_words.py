@@ -10,11 +10,10 @@ from dvrk_kinematics_interfaces.msg import MotionStep
 from geometry_msgs.msg import Point, Pose
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.motion.figure import check_scale
-from dvrk_kinematics.motion.orientation import Orientation
-from dvrk_kinematics.motion.speeds import TipSpeeds
-from dvrk_kinematics.ros.block_o_client import Trace
-from dvrk_kinematics.ros.motion_messages import read_figure, read_steps
+from dvrk_kinematics.motion.figures.figure import Orientation, check_scale
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
+from dvrk_kinematics.ros.demo.block_o_client import TracedFigure
+from dvrk_kinematics.ros.servers.motion_messages import read_figure, read_steps
 
 HUGE, TINY = 1e308, 5e-324
 FAR = Pose(position=Point(x=-HUGE))
@@ -48,7 +47,10 @@ def test_a_figure_of_no_size_that_can_be_computed_is_refused() -> None:
 
 
 def test_the_orientation_of_a_figure_goes_from_client_to_plan() -> None:
-    for trace, wanted in ((Trace(), "along"), (Trace(orientation=Orientation.FIXED), "fixed")):
+    for trace, wanted in (
+        (TracedFigure(), "along"),
+        (TracedFigure(orientation=Orientation.FIXED), "fixed"),
+    ):
         goal = trace.goal()
         assert goal.orientation == wanted
         assert read_figure(goal.corners, goal.orientation).orientation == wanted

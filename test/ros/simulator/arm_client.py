@@ -21,8 +21,8 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros.contract import CONTRACT, Kind, kind_of, namespace_of
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, kind_of, namespace_of
 
 TIMEOUT_S = 30.0
 _QUIET_S = 0.3

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.ros.bringup import Process, command_line
+from dvrk_kinematics.ros.bringup.processes import Process, command_line
 
 # Test modules are imported one by one, not as a package: what they share is found here.
 sys.path.insert(0, str(Path(__file__).parent))

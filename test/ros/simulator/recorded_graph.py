@@ -10,7 +10,7 @@ from typing import Any
 
 from rclpy.qos import QoSProfile
 
-from dvrk_kinematics.ros.contract import CONTRACT, LEFT_OUT, Kind, namespace_of, type_name
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, LEFT_OUT, Kind, namespace_of, type_name
 
 TRUTH = Path(__file__).parents[2] / "data" / "dvrk_truth"
 

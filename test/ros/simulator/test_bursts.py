@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dvrk_kinematics.ros.polled import Arrival
-from dvrk_kinematics.ros.simulator_commands import newest_of_bursts
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import Arrival
+from dvrk_kinematics.ros.simulator.command_queue import newest_of_bursts
 
 MS = 1_000_000
 

@@ -15,10 +15,10 @@ from rclpy.node import Node
 from std_msgs.msg import Empty, Float64, String
 from tf2_msgs.msg import TFMessage
 
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.contract import Kind
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import Kind
 
 TIMEOUT_S = 30.0
 ARMS = ("PSM1", "PSM2", "PSM3", "ECM")

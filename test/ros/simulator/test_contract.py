@@ -14,7 +14,7 @@ from recorded_graph import (
     without_left_out,
 )
 
-from dvrk_kinematics.ros.contract import CONTRACT, LEFT_OUT, Direction, Frame, Rate
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, LEFT_OUT, Direction, Frame, Rate
 
 
 @pytest.mark.parametrize("file", RECORDINGS)

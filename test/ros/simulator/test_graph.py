@@ -9,7 +9,7 @@ from graph_watch import settled
 from rclpy.node import Node
 from recorded_graph import OF_EVERY_NODE, RECORDINGS, describe, recorded, without_left_out
 
-from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
 
 
 @pytest.fixture(scope="module", params=RECORDINGS)

@@ -17,10 +17,10 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.contract import Kind
-from dvrk_kinematics.ros.conversions import matrix_to_pose, pose_to_matrix, to_flat
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common.conversions import matrix_to_pose, pose_to_matrix, to_flat
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import Kind
 
 TIMEOUT_S = 30.0
 STREAM_S = 1.0

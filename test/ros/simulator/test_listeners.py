@@ -14,9 +14,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from dvrk_kinematics.ros.contract import CONTRACT, Kind
-from dvrk_kinematics.ros.simulator_publishers import StateGate, StatePublishers
-from dvrk_kinematics.ros.simulator_stamps import DatumStamps, random_of
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind
+from dvrk_kinematics.ros.simulator.stamps import DatumStamps, random_of
+from dvrk_kinematics.ros.simulator.state_publishers import StateGate, StatePublishers
 from dvrk_kinematics.simulation import ClockReadings, JointReading
 
 pytestmark = pytest.mark.ros

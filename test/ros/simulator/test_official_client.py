@@ -17,11 +17,11 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.contract import CONTRACT, Kind, Rate
-from dvrk_kinematics.ros.conversions import matrix_to_pose, pose_to_matrix, to_flat
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.conversions import matrix_to_pose, pose_to_matrix, to_flat
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, Rate
 
 TIMEOUT_S = 30.0
 USED = (

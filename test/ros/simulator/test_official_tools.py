@@ -17,7 +17,7 @@ from arm_client import ArmClient
 from rclpy.node import Node
 from ros2_tools import TOOLS, packages_below
 
-from dvrk_kinematics.ros.bringup import simulated_arms
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
 
 _HAS_CLIENT = all(importlib.util.find_spec(name) for name in ("crtk", "PyKDL"))
 

@@ -18,11 +18,11 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.ros.bringup import Process, command_line, simulated_arms
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.contract import CONTRACT, Kind
-from dvrk_kinematics.ros.simulator_commands import ARM_READERS
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind
+from dvrk_kinematics.ros.simulator.command_queue import ARM_READERS
 from dvrk_kinematics.simulation import SimulatedEcm, SimulatedPsm
 
 TIMEOUT_S = 30.0

@@ -22,12 +22,12 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.report import ReportFigures, make_report
+from dvrk_kinematics.cli.report.__main__ import ReportFigures, make_report
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.following_words import describe_contour
-from dvrk_kinematics.ros import qos
-from dvrk_kinematics.ros.bringup import Process, recording, simulated_arms
-from dvrk_kinematics.ros.stamps import ns_to_stamp, seconds_to_ns, stamp_to_ns
+from dvrk_kinematics.motion.planning.tip_follower import describe_contour
+from dvrk_kinematics.ros.bringup.processes import Process, recording, simulated_arms
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.stamps import ns_to_stamp, seconds_to_ns, stamp_to_ns
 
 pytestmark = pytest.mark.ros
 

@@ -12,9 +12,9 @@ from rclpy.node import Node
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.contract import CONTRACT, Kind, kind_of
-from dvrk_kinematics.ros.conversions import pose_to_matrix
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common.conversions import pose_to_matrix
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, kind_of
 from dvrk_kinematics.simulation import SimulatedSerialArm
 
 ARMS = ("RVM1", "CYBER310")

@@ -15,11 +15,11 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry import so3
-from dvrk_kinematics.ros import simulator_state as state
-from dvrk_kinematics.ros.conversions import matrices_to_cp
-from dvrk_kinematics.ros.simulator_commands import pose_or_none
-from dvrk_kinematics.ros.simulator_stamps import DatumStamps, EventStamps, random_of
-from dvrk_kinematics.ros.stamps import stamp_to_ns
+from dvrk_kinematics.ros.common.conversions import matrices_to_cp
+from dvrk_kinematics.ros.common.stamps import stamp_to_ns
+from dvrk_kinematics.ros.simulator import state_writers as state
+from dvrk_kinematics.ros.simulator.command_queue import pose_or_none
+from dvrk_kinematics.ros.simulator.stamps import DatumStamps, EventStamps, random_of
 from dvrk_kinematics.simulation import (
     ClockReadings,
     FrameTransform,

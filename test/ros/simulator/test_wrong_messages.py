@@ -19,9 +19,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 
-from dvrk_kinematics.ros.bringup import simulated_arms
-from dvrk_kinematics.ros.calls import call
-from dvrk_kinematics.ros.conversions import to_flat
+from dvrk_kinematics.ros.bringup.processes import simulated_arms
+from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.common.conversions import to_flat
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
 CYCLES = 20

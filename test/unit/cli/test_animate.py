@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dvrk_kinematics.cli.animate import join, main, plan_figure
+from dvrk_kinematics.cli.render.animate import join, main, plan_figure
 from dvrk_kinematics.errors import InvalidInput
 
 image = pytest.importorskip("PIL.Image")

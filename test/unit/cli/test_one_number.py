@@ -12,16 +12,16 @@ from small_bags import Rows, at, figures_of, joints, path, text, write_bag
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.following import (
+from dvrk_kinematics.motion.joint_path import JointPath
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.moves import MoveL
+from dvrk_kinematics.motion.planning.planner import Plan, plan_motion
+from dvrk_kinematics.motion.planning.tip_follower import (
     FollowingFigures,
     TipFollower,
     summarise_following,
 )
-from dvrk_kinematics.motion.joint_path import JointPath
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.moves import MoveL
-from dvrk_kinematics.motion.plan import Plan, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 Q = np.array([0.1, -0.1, 0.12, 0.0, 0.2, 0.1])
 BEGAN_NS = at(1.2345678)

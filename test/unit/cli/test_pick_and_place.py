@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli import obstacle_report
-from dvrk_kinematics.cli.obstacle_report import CENTRES
-from dvrk_kinematics.cli.pick_and_place import (
+from dvrk_kinematics.cli.papers import obstacle_report
+from dvrk_kinematics.cli.papers.obstacle_report import CENTRES
+from dvrk_kinematics.cli.papers.pick_and_place import (
     ARM_RADIUS_M,
     PickAndPlace,
     Post,
@@ -22,10 +22,10 @@ from dvrk_kinematics.cli.pick_and_place import (
     solve_ends,
 )
 from dvrk_kinematics.errors import InvalidInput, UnknownName
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ
-from dvrk_kinematics.motion.plan import plan_motion
+from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion.timing.logistic import Curve
 
 CYBER = load_arm("CYBER310")
 TASK = PickAndPlace()

@@ -11,8 +11,8 @@ import pytest
 from small_bags import NS, Rows, at, figures_of, joints, path, pose, text, write_bag
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.report import main, make_report
-from dvrk_kinematics.cli.report_bag import read_recording
+from dvrk_kinematics.cli.report.__main__ import main, make_report
+from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.errors import BagError, MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 

@@ -7,24 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dvrk_kinematics.cli.report_motion import (
+from dvrk_kinematics.cli.report.motion import (
     acceleration_of,
     find_motion,
     measure_periods,
     velocity_of,
 )
-from dvrk_kinematics.cli.report_recording import ArmRecording, JointStream
+from dvrk_kinematics.cli.report.recording import ArmRecording, RecordedJoints
 from dvrk_kinematics.geometry.arrays import Array
 
 TICKS = np.arange(400) * 0.005
 
 
-def stream(times: Array, position: Array | None = None) -> JointStream:
+def stream(times: Array, position: Array | None = None) -> RecordedJoints:
     rows = np.zeros((len(times), 1)) if position is None else position
-    return JointStream(times, ("yaw",), rows, None, is_stamped=True)
+    return RecordedJoints(times, ("yaw",), rows, None, is_stamped=True)
 
 
-def arm(measured: JointStream, setpoint: JointStream | None = None) -> ArmRecording:
+def arm(measured: RecordedJoints, setpoint: RecordedJoints | None = None) -> ArmRecording:
     return ArmRecording("PSM1", "", "", measured, setpoint, None, None, ())
 
 

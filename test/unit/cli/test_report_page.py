@@ -20,10 +20,10 @@ from small_bags import (
     write_bag,
 )
 
-from dvrk_kinematics.cli.report import main
-from dvrk_kinematics.cli.report_bag import read_recording
-from dvrk_kinematics.cli.report_figures import compute_figures
-from dvrk_kinematics.cli.report_plots import _frame, _joint_plots
+from dvrk_kinematics.cli.report.__main__ import main
+from dvrk_kinematics.cli.report.bag import read_recording
+from dvrk_kinematics.cli.report.figures import compute_figures
+from dvrk_kinematics.cli.report.plots import _frame, _joint_plots
 from dvrk_kinematics.geometry.arrays import Array
 
 TIMES = np.arange(0.0, 2.0, 0.005)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli import weld_report
-from dvrk_kinematics.cli.weld_line import (
+from dvrk_kinematics.cli.papers import weld_report
+from dvrk_kinematics.cli.papers.weld_line import (
     WeldTask,
     approximate_weld,
     link_rates,
@@ -20,10 +20,10 @@ from dvrk_kinematics.cli.weld_line import (
 )
 from dvrk_kinematics.errors import InvalidInput, PlanRefused
 from dvrk_kinematics.geometry import so3
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveL
-from dvrk_kinematics.motion.plan import plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 RVM1 = load_arm("RVM1")
 TASK = WeldTask()

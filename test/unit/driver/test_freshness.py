@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dvrk_kinematics.driver.freshness import SAME_DATUM_NS, StreamWatch
+from dvrk_kinematics.driver.guard.freshness import SAME_DATUM_NS, StreamWatch
 from dvrk_kinematics.driver.reasons import Reason
 
 MS = 1_000_000

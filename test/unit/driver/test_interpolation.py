@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly, CubicHermiteSpline
 
-from dvrk_kinematics.driver.corners import round_corners
-from dvrk_kinematics.driver.goal import Goal, PreparedGoal, prepare_goal
-from dvrk_kinematics.driver.knots import Knots
+from dvrk_kinematics.driver.playback.corners import round_corners
+from dvrk_kinematics.driver.playback.goal import Goal, PreparedGoal, prepare_goal
+from dvrk_kinematics.driver.playback.knots import Knots
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.motion.extremes import find_extremes
 from dvrk_kinematics.motion.spline import Spline

@@ -7,7 +7,7 @@ import pytest
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import JogCommand, JogSpace, Reason
-from dvrk_kinematics.driver.jog_tip import rigid_motion
+from dvrk_kinematics.driver.jog.tip_walk import rigid_motion
 from dvrk_kinematics.geometry import se3, so3
 
 TOL_M = 1e-6

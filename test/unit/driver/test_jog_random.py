@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import Finding, JogCommand, JogSpace, Reason, StopKind
-from dvrk_kinematics.driver.jog_profile import find_rate_profile
+from dvrk_kinematics.driver.jog.rate_profile import find_rate_profile
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
 _PERIOD_S = 0.005

@@ -19,9 +19,9 @@ from dvrk_kinematics.driver import (
     Reason,
     StopKind,
 )
-from dvrk_kinematics.driver.jog_command import SMALLEST_SPEED
-from dvrk_kinematics.driver.jog_motion import JogMotion
-from dvrk_kinematics.driver.jog_tip import TipWalk
+from dvrk_kinematics.driver.jog.jog_command import SMALLEST_SPEED
+from dvrk_kinematics.driver.jog.jog_motion import JogMotion
+from dvrk_kinematics.driver.jog.tip_walk import TipWalk
 from dvrk_kinematics.errors import InvalidInput
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])

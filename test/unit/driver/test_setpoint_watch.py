@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dvrk_kinematics.driver.guard.setpoint_watch import SetpointWatch
 from dvrk_kinematics.driver.reasons import Reason
-from dvrk_kinematics.driver.setpoint_watch import SetpointWatch
 
 PERIOD_NS = 5_000_000
 MEMORY_NS = 1_000_000_000

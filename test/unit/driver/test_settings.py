@@ -10,7 +10,7 @@ import pytest
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import OWN_CODES, STOPS, Finding, Reason, ResultCode
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.motion.motion_limits import MotionLimits, make_motion_limits
+from dvrk_kinematics.motion.limits import MotionLimits, make_motion_limits
 
 BAD_GUARD = [
     {"pid_tolerance": np.zeros(6)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dvrk_kinematics.driver.slow_downs import describe_slow_downs, read_slow_downs
+from dvrk_kinematics.driver.playback.goal_result import describe_slow_downs, read_slow_downs
 
 
 @pytest.mark.parametrize("count", [1, 2, 17, 12_345])

@@ -7,7 +7,7 @@ import pytest
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import OperatingState, Reason, ResultCode, make_cannula_rule
-from dvrk_kinematics.driver.arm_checks import is_same_tool
+from dvrk_kinematics.driver.guard.arm_checks import is_same_tool
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])
 NEAR = HOME + np.array([0.1, 0.05, 0.01, 0.2, 0.1, 0.1])

@@ -6,9 +6,9 @@ import pytest
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import so3
-from dvrk_kinematics.kinematics.differential import EPSILON
-from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.jacobian import jacobian
+from dvrk_kinematics.kinematics.rates import EPSILON
 
 H = 1e-6
 TOL_JAC = 1e-8

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError
-from dvrk_kinematics.kinematics.ecm import EcmSolver
 from dvrk_kinematics.kinematics.result import IkPolicy, IkStatus
+from dvrk_kinematics.kinematics.solvers.ecm import EcmSolver
 
 DATA = Path(__file__).parents[2] / "data"
 ECM = load_arm("ECM")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.geometry import so3
-from dvrk_kinematics.kinematics.five_axis import FiveAxisSolver
 from dvrk_kinematics.kinematics.result import IkPolicy, IkStatus
+from dvrk_kinematics.kinematics.solvers.five_axis import FiveAxisSolver
 
 RVM1 = load_arm("RVM1")
 HALF = np.pi / 2

@@ -7,8 +7,8 @@ import pytest
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.kinematics.forward import SerialChain
-from dvrk_kinematics.models.rows import dh_constants
+from dvrk_kinematics.kinematics.chain import SerialChain
+from dvrk_kinematics.models.dh_rows import dh_constants
 from dvrk_kinematics.models.schema import Convention, DhRow, JointKind
 
 GOLDEN = [

@@ -54,7 +54,7 @@ def test_a_row_of_a_batch_says_what_the_pose_by_itself_says() -> None:
     assert [row.ok for row in rows] == [True, False, False]
     assert rows[0].reason == ""
     assert rows[1].reason == PSM.inverse(T[1]).reason
-    assert rows[2].reason == "what was given is no pose"
+    assert rows[2].reason == "what was given is not a valid pose"
     said = "<BatchIkResult of 3 poses: 1 OK, 1 OUTSIDE_LIMITS, 1 INVALID_INPUT>"
     assert repr(batch) == said
     assert repr(BatchIkResult.empty(0, 6)) == "<BatchIkResult of 0 poses: none>"

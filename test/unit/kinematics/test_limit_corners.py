@@ -11,9 +11,9 @@ import pytest
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.forward import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.jacobian import jacobian
-from dvrk_kinematics.kinematics.settling import Settler
+from dvrk_kinematics.kinematics.solvers.settler import Settler
 
 ARMS = {name: load_arm(name) for name in ("RVM1", "CYBER310")}
 RVM1, CYBER = ARMS.values()

@@ -6,8 +6,8 @@ import pytest
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.kinematics.numeric import NumericSolver
 from dvrk_kinematics.kinematics.result import IkStatus
+from dvrk_kinematics.kinematics.solvers.numeric import NumericSolver
 
 ARMS = {
     "suj_psm1": lambda: load_arm("SUJ_PSM1"),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError
-from dvrk_kinematics.kinematics.psm import PsmSolver
-from dvrk_kinematics.kinematics.psm_geometry import PsmGeometry
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
+from dvrk_kinematics.kinematics.solvers.psm.solver import PsmSolver
 from dvrk_kinematics.models.loader import instrument_names
 
 DATA = Path(__file__).parents[2] / "data"

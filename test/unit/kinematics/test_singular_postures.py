@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.kinematics.differential import EPSILON
-from dvrk_kinematics.kinematics.five_axis import FiveAxisSolver
-from dvrk_kinematics.kinematics.spherical_wrist import SphericalWristSolver
+from dvrk_kinematics.kinematics.rates import EPSILON
+from dvrk_kinematics.kinematics.solvers.five_axis import FiveAxisSolver
+from dvrk_kinematics.kinematics.solvers.spherical_wrist import SphericalWristSolver
 
 RVM1, CYBER = load_arm("RVM1"), load_arm("CYBER310")
 SOLVERS = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError
-from dvrk_kinematics.kinematics import snake
 from dvrk_kinematics.kinematics.result import IkPolicy, IkStatus
+from dvrk_kinematics.kinematics.solvers import snake
 
 SNAKE = load_arm("PSM", instrument="400117")
 LOWER, UPPER = SNAKE.limits.lower, SNAKE.limits.upper

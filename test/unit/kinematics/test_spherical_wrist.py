@@ -13,7 +13,7 @@ from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkStatus
-from dvrk_kinematics.kinematics.spherical_wrist import SphericalWristSolver
+from dvrk_kinematics.kinematics.solvers.spherical_wrist import SphericalWristSolver
 
 CYBER = load_arm("CYBER310")
 PI, HALF = np.pi, np.pi / 2

@@ -6,7 +6,7 @@ import pytest
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.kinematics.tree import LinkTree
+from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dvrk_kinematics.errors import ModelError, UnknownName
-from dvrk_kinematics.models import files
+from dvrk_kinematics.models import model_files as files
 from dvrk_kinematics.models.loader import load_model, model_name
 
 CONFIG = files.find_models_dir()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dvrk_kinematics.errors import ModelError
-from dvrk_kinematics.models import files
+from dvrk_kinematics.models import model_files as files
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
-from dvrk_kinematics.models.files import find_models_dir
+from dvrk_kinematics.models.model_files import find_models_dir
 from dvrk_kinematics.models.loader import load_model
 load_model("PSM")
 print(find_models_dir())

@@ -22,12 +22,12 @@ from hostile_text import LAUGHS, MERGES, YAML, damage
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
-from dvrk_kinematics.models import files
+from dvrk_kinematics.models import model_files as files
 from dvrk_kinematics.models.loader import instrument_names
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
-from dvrk_kinematics.models.reader import read_yaml
-from dvrk_kinematics.motion.figure_file import load_figure
-from dvrk_kinematics.motion.recording_file import load_recording
+from dvrk_kinematics.models.yaml_reader import read_yaml
+from dvrk_kinematics.motion.figures.figure import load_figure
+from dvrk_kinematics.motion.programs.program_file import load_recording
 
 MODELS = files.find_models_dir()
 NAMES = sorted(path.name for path in MODELS.glob("*.yaml"))
@@ -169,7 +169,7 @@ def test_a_hostile_file_is_refused_with_its_line(what: str, tmp_path: Path) -> N
 def test_a_file_nested_30_000_deep_does_not_end_the_process(tmp_path: Path) -> None:
     (tmp_path / "deep.yaml").write_text("name: " + "[" * 30_000)
     script = (
-        "from dvrk_kinematics.motion.recording_file import load_recording\n"
+        "from dvrk_kinematics.motion.programs.program_file import load_recording\n"
         "from dvrk_kinematics.errors import ModelError\n"
         "try: load_recording('deep.yaml')\nexcept ModelError as error: print(error)\n"
     )

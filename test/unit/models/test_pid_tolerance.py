@@ -57,7 +57,7 @@ def test_arms_that_never_fault_have_none() -> None:
 
 
 def test_a_tolerance_that_is_not_positive_is_refused(tmp_path) -> None:
-    from dvrk_kinematics.models.files import find_models_dir
+    from dvrk_kinematics.models.model_files import find_models_dir
 
     for file in find_models_dir().glob("*.yaml"):
         text = file.read_text().replace("pid_tolerance: 0.03", "pid_tolerance: 0.0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.paths import Path
+from dvrk_kinematics.motion.paths.path import Path
 
 
 def random_pose(rng: np.random.Generator) -> np.ndarray:

@@ -18,8 +18,8 @@ from dvrk_kinematics.driver import (
 )
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import MotionLimits, make_motion_limits
-from dvrk_kinematics.motion.plan import Plan
+from dvrk_kinematics.motion.limits import MotionLimits, make_motion_limits
+from dvrk_kinematics.motion.planning.planner import Plan
 
 DENSE_S = 0.0005
 SLACK = 1.0 + 1.001e-3

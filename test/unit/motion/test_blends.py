@@ -12,8 +12,8 @@ from path_checks import check_path, measure, random_pose
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.motion.blends import Blend, BlendedLines
-from dvrk_kinematics.motion.speeds import TipSpeeds, time_path
+from dvrk_kinematics.motion.paths.blend import Blend, BlendedLines
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds, time_path
 
 
 def _corner(phi: float, radius: float) -> BlendedLines:

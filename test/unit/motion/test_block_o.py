@@ -16,7 +16,8 @@ from dvrk_kinematics import Arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.block_o import (
+from dvrk_kinematics.motion.cannula import make_cannula_rule
+from dvrk_kinematics.motion.figures.block_o import (
     BLOCK_O,
     PRESETS,
     QUICK,
@@ -24,13 +25,10 @@ from dvrk_kinematics.motion.block_o import (
     trace_figure,
     trace_paths,
 )
-from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.figure import Figure
-from dvrk_kinematics.motion.figure_file import load_figure
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.orientation import Orientation
-from dvrk_kinematics.motion.paths import Line, Turn
-from dvrk_kinematics.motion.plan import plan_motion
+from dvrk_kinematics.motion.figures.figure import Figure, Orientation, load_figure
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.paths.path import Line, Turn
+from dvrk_kinematics.motion.planning.planner import plan_motion
 
 TOL_M = 1e-12
 SOMEWHERE = se3.make(so3.exp(np.array([0.3, -0.2, 2.0])), [0.01, -0.02, -0.12])

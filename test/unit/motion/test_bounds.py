@@ -9,16 +9,16 @@ from plan_checks import check_plan
 from dvrk_kinematics import Arm
 from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.motion.arcs import Arc
-from dvrk_kinematics.motion.knots import LONGEST_S
-from dvrk_kinematics.motion.logistic import Curve, Logistic
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveL, repeat_moves
-from dvrk_kinematics.motion.paths import Turn
-from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
-from dvrk_kinematics.motion.scaling import Progress
+from dvrk_kinematics.motion.paths.arc import Arc
+from dvrk_kinematics.motion.paths.path import Turn
+from dvrk_kinematics.motion.planning.knots import LONGEST_S
+from dvrk_kinematics.motion.planning.planner import Plan, PlanOptions, plan_motion
 from dvrk_kinematics.motion.segments import JointSegment, Segment, make_segments
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.timing.logistic import Curve, Logistic
+from dvrk_kinematics.motion.timing.scalings import PathProgress
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 Q = np.array([0.1, -0.2, 0.14, 0.3, 0.2, -0.1])
 FORTH = se3.translation(np.array([0.01, 0.0, 0.0]))
@@ -33,8 +33,8 @@ def _plan(
 class Jumping(Logistic):
     """A curve that has most of its way behind it when it begins."""
 
-    def sample(self, t: np.ndarray) -> Progress:
-        return Progress(np.where(t < 1.0, 0.995, 1.0), 0.0 * t, 0.0 * t)
+    def sample(self, t: np.ndarray) -> PathProgress:
+        return PathProgress(np.where(t < 1.0, 0.995, 1.0), 0.0 * t, 0.0 * t)
 
 
 def test_a_curve_that_begins_with_a_jump_is_refused() -> None:

@@ -8,10 +8,10 @@ import pytest
 from dvrk_kinematics import Arm
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ, MoveC, MoveL
-from dvrk_kinematics.motion.plan import Plan, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import Plan, plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 Q = np.array([0.1, -0.2, 0.14, 0.3, 0.2, -0.1])
 QUICK = TipSpeeds(0.02, 0.04, 0.5, 1.0)

@@ -10,10 +10,10 @@ from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ, MoveL
-from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import Plan, PlanOptions, plan_motion
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 SLOW = TipSpeeds(0.02, 0.04, 0.3, 0.6)
 

@@ -10,8 +10,8 @@ from path_checks import check_path, measure, random_pose
 
 from dvrk_kinematics.errors import CollinearPoints, InvalidInput
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.arcs import Arc
-from dvrk_kinematics.motion.paths import Line, Polyline, Turn, geodesic
+from dvrk_kinematics.motion.paths.arc import Arc
+from dvrk_kinematics.motion.paths.path import Line, Polyline, Turn, geodesic
 
 seeds = st.integers(0, 10**9)
 

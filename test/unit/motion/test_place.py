@@ -8,21 +8,22 @@ import pytest
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import DoesNotFit, FitCause, InvalidInput
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.block_o import BLOCK_O, PRESETS, trace_figure
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, make_cannula_rule
-from dvrk_kinematics.motion.figure import Figure
-from dvrk_kinematics.motion.misfit import Misfit, find_misfit
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
-from dvrk_kinematics.motion.place import (
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O, PRESETS, trace_figure
+from dvrk_kinematics.motion.figures.figure import Figure
+from dvrk_kinematics.motion.figures.place_margin import PlaceMargin, plane_rotation
+from dvrk_kinematics.motion.figures.place_search import grid, reach_box, search
+from dvrk_kinematics.motion.figures.placement import (
     CANNULA,
+    Misfit,
     Placement,
+    find_misfit,
     largest_scale,
     measure_placement,
     place,
 )
-from dvrk_kinematics.motion.place_margin import PlaceMargin, plane_rotation
-from dvrk_kinematics.motion.place_search import grid, reach_box, search
-from dvrk_kinematics.motion.plan import plan_motion
+from dvrk_kinematics.motion.limits import make_motion_limits
+from dvrk_kinematics.motion.planning.planner import plan_motion
 
 TRIANGLE = Figure("triangle", np.array([[0.0, 0.0], [0.06, 0.0], [0.0, 0.04]]))
 _TIPS = 0.8 * np.pi * np.arange(5)

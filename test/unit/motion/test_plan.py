@@ -14,14 +14,14 @@ from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import CollinearPoints, InvalidInput, PlanReason, PlanRefused
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.flight_plan import FlightPlan
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveAbsJ, MoveC, MoveJ, MoveL, repeat_moves
-from dvrk_kinematics.motion.paths import Line, Polyline, Turn
-from dvrk_kinematics.motion.plan import Plan, PlanOptions, plan_motion
+from dvrk_kinematics.motion.paths.path import Line, Polyline, Turn
+from dvrk_kinematics.motion.planning.flight_plan import FlightPlan
+from dvrk_kinematics.motion.planning.planner import Plan, PlanOptions, plan_motion
 from dvrk_kinematics.motion.segments import make_segments
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.timing.logistic import Curve
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 Q = np.array([0.1, -0.2, 0.14, 0.3, 0.2, -0.1])
 QUICK = TipSpeeds(0.02, 0.04, 0.5, 1.0)

@@ -17,18 +17,18 @@ import test_random_motions as motions
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import DvrkError, PlanningCancelled, PlanningTimeout, PlanRefused
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.kinematics.position_search import WristSearch
-from dvrk_kinematics.motion.block_o import BLOCK_O
+from dvrk_kinematics.kinematics.solvers.psm.wrist_search import WristSearch
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.figure import Figure
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O
+from dvrk_kinematics.motion.figures.figure import Figure
+from dvrk_kinematics.motion.figures.place_search import _largest_margin
+from dvrk_kinematics.motion.figures.placement import place
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveJ, MoveL
-from dvrk_kinematics.motion.place import place
-from dvrk_kinematics.motion.place_search import _largest_margin
-from dvrk_kinematics.motion.plan import PlanOptions, plan_motion
-from dvrk_kinematics.motion.planning_progress import UNWATCHED, PlanningProgress, PlanningWatch
-from dvrk_kinematics.motion.recording import Recording, plan_recording
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.planning.planner import PlanOptions, plan_motion
+from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress, PlanningWatch
+from dvrk_kinematics.motion.programs.program import Program, plan_recording
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 CAMPAIGN = round(12 * float(os.environ.get("DVRK_CAMPAIGN", "1")))
 ANSWER_S = 0.2
@@ -183,7 +183,7 @@ def test_progress_grows_with_the_work(psm: Arm) -> None:
 
 def test_a_replay_is_watched_too(psm: Arm) -> None:
     watch = PlanningWatch(lambda: "cancelled", clock=iter(map(float, count())).__next__)
-    recording = Recording("ring", psm.joint_names, tuple(_ring(psm, 3)))
+    recording = Program("ring", psm.joint_names, tuple(_ring(psm, 3)))
     with pytest.raises(PlanningCancelled):
         plan_recording(psm, recording, START, make_motion_limits(psm), progress=watch.progress)
 

@@ -12,15 +12,15 @@ from plan_checks import check_plan
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, PlanRefused
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.motion.block_o import BLOCK_O, trace_figure
 from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.figure import Figure
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.figures.block_o import BLOCK_O, trace_figure
+from dvrk_kinematics.motion.figures.figure import Figure
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL, repeat_moves
-from dvrk_kinematics.motion.plan import PlanOptions, plan_motion
+from dvrk_kinematics.motion.planning.planner import PlanOptions, plan_motion
 from dvrk_kinematics.motion.segments import Segment
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.timing.logistic import Curve
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 ARMS = {name: load_arm("PSM", instrument=name) for name in ("400006", "400205", "caudier")}
 ARMS |= {"ECM": load_arm("ECM")}

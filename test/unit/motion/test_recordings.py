@@ -15,24 +15,24 @@ from dvrk_kinematics.errors import InvalidInput, ModelError, PlanReason, PlanRef
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
-from dvrk_kinematics.motion.logistic import Curve
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import Move, MoveAbsJ, MoveC, MoveJ, MoveL
-from dvrk_kinematics.motion.recording import Recording, Replay, plan_recording, plan_together
-from dvrk_kinematics.motion.recording_file import (
+from dvrk_kinematics.motion.programs.program import Program, Replay, plan_recording, plan_together
+from dvrk_kinematics.motion.programs.program_file import (
     format_recording,
     load_recording,
     save_recording,
 )
-from dvrk_kinematics.motion.speeds import TipSpeeds
+from dvrk_kinematics.motion.timing.logistic import Curve
+from dvrk_kinematics.motion.timing.speeds import TipSpeeds
 
 HERE = np.array([0.1, 0.05, 0.12, 0.3, 0.2, -0.1])
 THERE = np.array([-0.1, 0.15, 0.14, 0.1, -0.2, 0.2])
 UP = se3.translation([0.0, 0.0, -0.01])
 
 
-def lesson(arm: Arm) -> Recording:
-    return Recording("lesson", arm.joint_names).teach(HERE).teach(THERE, speed=0.5)
+def lesson(arm: Arm) -> Program:
+    return Program("lesson", arm.joint_names).teach(HERE).teach(THERE, speed=0.5)
 
 
 def same(a: Move, b: Move) -> bool:
@@ -85,7 +85,7 @@ def test_a_stored_recording_comes_back_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Move]
 ) -> None:
     file = tmp_path_factory.mktemp("recordings") / "any.yaml"
-    recording = Recording("any", load_arm("PSM").joint_names, tuple(steps))
+    recording = Program("any", load_arm("PSM").joint_names, tuple(steps))
     save_recording(recording, file)
     back = load_recording(file)
     assert (back.name, back.joint_names) == (recording.name, recording.joint_names)
@@ -166,21 +166,21 @@ def test_a_file_that_is_no_recording_is_refused_with_its_place(
 
 
 def test_recording_a_step_leaves_the_shorter_recording_as_it_was(psm: Arm) -> None:
-    short = Recording("short", psm.joint_names)
+    short = Program("short", psm.joint_names)
     longer = short.teach(HERE).add(MoveL(UP, "tool"))
     assert not short.steps
     assert [type(step) for step in longer.steps] == [MoveAbsJ, MoveL]
 
 
 def test_what_cannot_be_recorded_is_refused(psm: Arm) -> None:
-    empty = Recording("empty", psm.joint_names)
+    empty = Program("empty", psm.joint_names)
     with pytest.raises(InvalidInput, match=r"steps\[0\]: has 2 joints, the recording 6"):
         empty.teach([0.0, 0.1])
     with pytest.raises(InvalidInput, match="jp: needs one finite number a joint"):
         empty.teach([np.nan] * 6)
     for name in ("", "a b", "../a", "a" * 65):
         with pytest.raises(InvalidInput, match="name: must be 1 to 64 letters"):
-            Recording(name)
+            Program(name)
 
 
 def test_a_replay_goes_through_the_taught_points(psm: Arm) -> None:
@@ -201,7 +201,7 @@ def test_a_replay_that_cannot_be_done_says_which_step(psm: Arm) -> None:
     assert refusal.value.step == 2
     assert refusal.value.reason is PlanReason.POSITION_LIMIT
     with pytest.raises(InvalidInput, match="recording: empty holds no steps"):
-        plan_recording(psm, Recording("empty"), HERE, limits)
+        plan_recording(psm, Program("empty"), HERE, limits)
     with pytest.raises(InvalidInput, match="times: must be at least 1"):
         plan_recording(psm, lesson(psm), HERE, limits, repeat=0)
 
@@ -211,7 +211,7 @@ def test_points_are_replayed_on_their_own_joints_only_and_poses_on_any_arm(psm: 
     q = np.array([0.1, 0.05, 0.15, 0.3, 0.1, -0.1, -0.1, 0.1])
     with pytest.raises(InvalidInput, match=r"lesson was taught on joints yaw, .*; the arm has"):
         plan_recording(snake, lesson(psm), q, make_motion_limits(snake))
-    lift = Recording("lift").add(MoveL(UP, "tool", TipSpeeds(speed=0.02, acceleration=0.1)))
+    lift = Program("lift").add(MoveL(UP, "tool", TipSpeeds(speed=0.02, acceleration=0.1)))
     for arm, start in ((snake, q), (psm, HERE)):
         plan = plan_recording(arm, lift, start, make_motion_limits(arm))
         np.testing.assert_allclose(
@@ -221,7 +221,7 @@ def test_points_are_replayed_on_their_own_joints_only_and_poses_on_any_arm(psm: 
 
 def test_several_arms_start_together_and_none_is_stretched(psm: Arm) -> None:
     other = load_arm("PSM", instrument="420006", generation="Si")
-    lift = Recording("lift").add(MoveL(UP, "tool"))
+    lift = Program("lift").add(MoveL(UP, "tool"))
     parts = {
         "PSM1": Replay(psm, HERE, lesson(psm)),
         "PSM2": Replay(other, HERE, lift),
@@ -240,7 +240,7 @@ def test_several_arms_start_together_and_none_is_stretched(psm: Arm) -> None:
 def test_if_one_arm_cannot_none_is_planned_and_it_is_named(psm: Arm) -> None:
     parts = {
         "PSM1": Replay(psm, HERE, lesson(psm)),
-        "PSM2": Replay(psm, HERE, Recording("far").add(MoveL(se3.translation([1.0, 0, 0])))),
+        "PSM2": Replay(psm, HERE, Program("far").add(MoveL(se3.translation([1.0, 0, 0])))),
     }
     with pytest.raises(ReplayRefused, match="PSM2: step 0") as refusal:
         plan_together(parts)
@@ -252,7 +252,7 @@ def test_if_one_arm_cannot_none_is_planned_and_it_is_named(psm: Arm) -> None:
 
 def test_the_cannula_rule_holds_for_each_arm(psm: Arm) -> None:
     shallow = np.array([0.0, 0.0, 0.07, 0.0, 0.0, 0.0])
-    out = Recording("out").add(MoveL(se3.translation([0.0, 0.0, -0.02]), "tool"))
+    out = Program("out").add(MoveL(se3.translation([0.0, 0.0, -0.02]), "tool"))
     with pytest.raises(ReplayRefused) as refusal:
         plan_together({"PSM1": Replay(psm, shallow, out)})
     cause = refusal.value.cause
@@ -263,8 +263,8 @@ def test_the_cannula_rule_holds_for_each_arm(psm: Arm) -> None:
 def test_curves_of_the_joints_are_kept(psm: Arm, tmp_path: Path) -> None:
     bent = MoveAbsJ(THERE, curves=tuple(Curve(0.4 + 0.05 * i, 0.2) for i in range(6)))
     file = tmp_path / "bent.yaml"
-    save_recording(Recording("bent", psm.joint_names).add(bent), file)
+    save_recording(Program("bent", psm.joint_names).add(bent), file)
     assert same(load_recording(file).steps[0], bent)
     slow = TipSpeeds(angular_speed=pi / 24)
-    save_recording(Recording("slow").add(MoveL(UP, speeds=slow)), file)
+    save_recording(Program("slow").add(MoveL(UP, speeds=slow)), file)
     assert same(load_recording(file).steps[0], MoveL(UP, speeds=slow))

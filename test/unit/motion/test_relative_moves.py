@@ -10,10 +10,10 @@ import pytest
 from dvrk_kinematics import Arm
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.motion_limits import make_motion_limits
+from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import Frame, Move, MoveC, MoveJ, MoveL, find_target, find_via
-from dvrk_kinematics.motion.plan import plan_motion
-from dvrk_kinematics.motion.recording_file import load_recording
+from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion.programs.program_file import load_recording
 
 Q = np.array([0.1, 0.05, 0.12, 0.3, 0.2, -0.1])
 SHIFT = np.array([0.004, -0.003, 0.005])

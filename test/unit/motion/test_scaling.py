@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dvrk_kinematics.errors import InvalidInput, UnknownName
-from dvrk_kinematics.motion.logistic import Curve, hyperbolic, hyperbolic_within
-from dvrk_kinematics.motion.scaling import normalised, quintic, trapezoid
-from dvrk_kinematics.motion.speeds import SCALINGS, TipSpeeds, combined, find_scaling
-from dvrk_kinematics.motion.stretching import stretch
+from dvrk_kinematics.motion.timing.logistic import Curve, hyperbolic, hyperbolic_within
+from dvrk_kinematics.motion.timing.scalings import normalised, quintic, stretch, trapezoid
+from dvrk_kinematics.motion.timing.speeds import SCALINGS, TipSpeeds, combined, find_scaling
 
 TRUE = ("trapezoid", "quintic", "hyperbolic")
 lengths = st.floats(1e-4, 1.0)

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.following import Following, TipFollower, summarise_following
 from dvrk_kinematics.motion.joint_path import JointPath
+from dvrk_kinematics.motion.planning.tip_follower import (
+    Following,
+    TipFollower,
+    summarise_following,
+)
 from dvrk_kinematics.motion.spline import Spline
 
 PSM = load_arm("PSM", instrument="400006")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import Arm
-from dvrk_kinematics.cli import workspace
+from dvrk_kinematics.cli.workspace import __main__ as workspace
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.motion.workspace import Axes, make_orientations, workspace_map

@@ -28,7 +28,7 @@ NEAR_RCM[2, 3] = 0.0
 NAN_POSE = GOOD.copy()
 NAN_POSE[0, 3] = nan
 
-# What was sent, as a client's message reaches the arm: a zero or NaN quaternion is no pose.
+# What was sent, as a client's message reaches the arm: a zero or NaN quaternion makes no pose.
 MESSAGES = {
     "disabled_fk_4": ("forward_kinematics", [0.0, 0.0, 0.12, 0.0]),
     "disabled_fk_6": ("forward_kinematics", HOME),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.models.loader import load_model
-from dvrk_kinematics.models.urdf import parse_urdf
-from dvrk_kinematics.models.urdf_solids import Shape, read_solids
+from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.solids import Shape, read_solids
 
 FILES = ["psm", "ecm", "suj", "patient_cart", "rvm1", "cyber310"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dvrk_kinematics.cli import render
-from dvrk_kinematics.cli.render_scenes import SCENES, Scene
+from dvrk_kinematics.cli.render import __main__ as render
+from dvrk_kinematics.cli.render.scenes import SCENES, Scene
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.models.urdf import parse_urdf
+from dvrk_kinematics.models.urdf.reader import parse_urdf
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PNG = b"\x89PNG\r\n\x1a\n"

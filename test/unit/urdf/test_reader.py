@@ -10,10 +10,10 @@ from urdf_text import joint_text, robot_text
 
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.geometry import se3, so3
-from dvrk_kinematics.kinematics.tree import LinkTree
+from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
-from dvrk_kinematics.models.urdf import UrdfModel, parse_urdf
-from dvrk_kinematics.models.urdf_solids import read_solids
+from dvrk_kinematics.models.urdf.reader import UrdfModel, parse_urdf
+from dvrk_kinematics.models.urdf.solids import read_solids
 
 
 def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:
@@ -63,7 +63,7 @@ def test_what_kinematics_does_not_need_is_not_judged(others: str) -> None:
 SOLIDS = {
     "an unknown geometry": "<geometry><cone radius='1'/></geometry>",
     "no geometry": "",
-    "a size that is no number": "<geometry><box size='1 wide 1'/></geometry>",
+    "a size that is not a number": "<geometry><box size='1 wide 1'/></geometry>",
     "a bad colour": "<geometry><sphere radius='1'/></geometry>"
     "<material name='m'><color rgba='red'/></material>",
 }

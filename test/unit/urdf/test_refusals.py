@@ -8,7 +8,7 @@ import pytest
 from urdf_text import LIMIT, joint_text, robot_text
 
 from dvrk_kinematics.errors import ModelError
-from dvrk_kinematics.models.urdf import read_urdf
+from dvrk_kinematics.models.urdf.reader import read_urdf
 
 GOOD = joint_text("j1", "a", "b")
 BROKEN = {
@@ -65,7 +65,7 @@ BROKEN = {
         robot_text(joint_text("j1", "a", "b", '<axis xyz="0 1"/>'), links="a b"),
         r"r\.urdf: is no URDF: .*",
     ),
-    "axis that is no number": (
+    "axis that is not a number": (
         robot_text(joint_text("j1", "a", "b", '<axis xyz="0 0 z"/>'), links="a b"),
         r"r\.urdf: is no URDF: .*",
     ),

@@ -1,0 +1,1 @@
+"""Pictures of arms, and the animation of the Block-O."""

@@ -1,0 +1,1 @@
+"""The page that ./dvrk report makes of a bag."""

@@ -1,0 +1,1 @@
+"""Pictures of where a tool is dexterous and where a figure fits best."""

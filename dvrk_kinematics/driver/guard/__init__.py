@@ -1,0 +1,1 @@
+"""The guard, the one exit to an arm, and what it checks."""

@@ -1,0 +1,1 @@
+"""Jogs: moves while commands keep coming, and stops when they do not."""

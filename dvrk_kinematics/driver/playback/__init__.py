@@ -1,0 +1,1 @@
+"""Goals made motions and played, tick by tick."""

@@ -1,0 +1,1 @@
+"""Inverse kinematics: a file for each closed form, numeric search, selection."""

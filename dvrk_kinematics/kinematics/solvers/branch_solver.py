@@ -1,0 +1,259 @@
+"""What closed forms with named branches share: measuring, choosing and wrapping solutions.
+
+A closed form gives the same number of candidates for every pose, each under its name. Where a pose
+cannot be reached, candidates come near it; how near is measured by forward kinematics, so that no
+answer is better on paper than it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.kinematics.chain import SerialChain
+from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.jacobian import jacobian
+from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.solvers.ecm import ORIENTATION_TOLERANCE
+from dvrk_kinematics.kinematics.solvers.selection import Selector
+from dvrk_kinematics.kinematics.solvers.settler import ROUNDING, Settler
+from dvrk_kinematics.models.schema import ArmModel
+
+__all__ = ["POSITION_TOLERANCE", "BranchSolver"]
+
+FloatArray = npt.NDArray[np.float64]
+_KeepPosition = Callable[[FloatArray, FloatArray], IkResult]
+"""Solves one pose, shape (4, 4), near a seed, shape (n,): the position first."""
+POSITION_TOLERANCE = 1e-9
+"""Position error (m) up to which a position counts as reached."""
+_EQUAL = 1e-7
+"""Candidates whose errors (m, rad) differ by less are equally near to the pose."""
+_NEARLY_INSIDE = 10.0 * ROUNDING
+"""A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
+_CHUNK = 4096
+"""Rows worked on at once."""
+
+
+class BranchSolver(ABC):
+    """Closed-form kinematics whose branches have names.
+
+    Args:
+        model: The arm.
+        limits: Its joint limits.
+
+    Attributes:
+        limits: The arm's joint limits.
+        branch_names: The branches, in the order of ``solve_all``.
+    """
+
+    branch_names: tuple[str, ...]
+
+    def __init__(self, model: ArmModel, limits: JointLimits) -> None:
+        self.limits = limits
+        self._chain = SerialChain(model)
+        self._selector = Selector(limits, turning=range(len(limits)))
+        self._settler = Settler(limits, self._chain.forward, partial(jacobian, self._chain))
+        # A closed form that can keep the position of a pose outside the limits puts it here.
+        self._keep_position: _KeepPosition | None = None
+
+    # What closed forms differ in.
+
+    @abstractmethod
+    def _branches(self, T: FloatArray, seed: FloatArray) -> FloatArray:
+        """Give every candidate.
+
+        Args:
+            T: Base to tip, shape (N, 4, 4).
+            seed: Joint positions that decide what a pose leaves open (rad, m), shape (N, n).
+
+        Returns:
+            Joint positions (rad, m), shape (N, K, n), in the order of ``branch_names``.
+        """
+
+    @abstractmethod
+    def _reason(self, T: FloatArray, result: IkResult) -> str:
+        """Say which part of a pose, shape (4, 4), no joint positions give."""
+
+    @abstractmethod
+    def singularities(self, q: FloatArray) -> tuple[str, ...]:
+        """Name what is singular at joint positions (rad, m), shape (n,).
+
+        A singular posture is solved as any other: the seed decides what the pose leaves open. But
+        there the tip cannot move in every way, and near it joints have to be quick.
+
+        Returns:
+            What is, such as "elbow straight"; empty at a regular posture.
+        """
+
+    # What a caller asks.
+
+    def solve(
+        self,
+        T: FloatArray,
+        seed: Sequence[float] | FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
+    ) -> IkResult:
+        """Solve one pose, base to tip, shape (4, 4): the branch inside limits, near the seed.
+
+        Raises:
+            InvalidInput: The closed form does not offer the policy.
+        """
+        keep = self._policy(policy)
+        near = self._seed(seed)
+        q, position_error, rotation_error = self._nearest(T[None], near[None])
+        result = self._result(T, q[0], float(position_error[0]), float(rotation_error[0]))
+        return result if keep is None or result.ok else keep(T, near)
+
+    def solve_branch(
+        self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
+    ) -> IkResult:
+        """Solve one pose, shape (4, 4), by the branch of a name, inside the limits or not.
+
+        Raises:
+            UnknownName: There is no such branch; lists those that exist.
+        """
+        if branch not in self.branch_names:
+            raise UnknownName("branch", branch, self.branch_names)
+        return self._each(T, self._seed(seed))[self.branch_names.index(branch)]
+
+    def solve_all(self, T: FloatArray) -> list[IkResult]:
+        """Give every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
+        return self._each(T, self._seed(None))
+
+    def solve_batch(
+        self,
+        T: FloatArray,
+        seed: FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
+        good: npt.NDArray[np.bool_] | None = None,
+    ) -> BatchIkResult:
+        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` are invalid.
+
+        Raises:
+            InvalidInput: The closed form does not offer the policy.
+        """
+        keep = self._policy(policy)
+        result = BatchIkResult.empty(len(T), len(self.limits))
+        near = np.broadcast_to(self._seed(None) if seed is None else seed, result.q.shape)
+        usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
+        for start in range(0, len(usable), _CHUNK):
+            check_in()
+            rows = usable[start : start + _CHUNK]
+            self._solve_rows(T[rows], near[rows], keep, result, rows)
+        return result
+
+    # How it is answered.
+
+    def _seed(self, seed: Sequence[float] | FloatArray | None) -> FloatArray:
+        floats = self.limits.read_seed(seed)
+        return np.array(self._selector.rest if floats is None else floats)
+
+    def _policy(self, policy: IkPolicy) -> _KeepPosition | None:
+        """What to do with poses that are not reached inside the limits; None for nothing."""
+        if policy is IkPolicy.EXACT:
+            return None
+        if self._keep_position is None:
+            raise InvalidInput("policy", f"{policy.value} is not offered for an arm of this kind")
+        return self._keep_position
+
+    def _solve_rows(
+        self,
+        T: FloatArray,
+        seed: FloatArray,
+        keep: _KeepPosition | None,
+        result: BatchIkResult,
+        rows: npt.NDArray[np.intp],
+    ) -> None:
+        """Solve one chunk into its place in the result."""
+        q, position_error, rotation_error = self._nearest(T, seed)
+        missed = _is_missed(position_error, rotation_error)
+        status = np.where(self.limits.mask_batch(q) != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK)
+        status = np.where(missed, IkStatus.UNREACHABLE, status).astype(np.uint8)
+        if keep is not None:
+            for i in np.flatnonzero(status):
+                check_in()
+                one = keep(T[i], seed[i])
+                q[i], status[i] = one.q, one.status
+                position_error[i], rotation_error[i] = one.position_error, one.rotation_error
+        result.q[rows] = q
+        result.status[rows] = status
+        result.violations[rows] = self.limits.mask_batch(q)
+        result.position_error[rows] = position_error
+        result.rotation_error[rows] = rotation_error
+
+    def _nearest(
+        self, T: FloatArray, seed: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give joints (N, n), position errors (N,) and rotation errors (N,) of the best branch.
+
+        Best is what comes nearest to the pose, of these what is inside the limits, of these what
+        is near the seed.
+        """
+        found = self._branches(T, seed)
+        position_error, rotation_error = self._errors(T, found)
+        miss = position_error + rotation_error
+        least = np.argmin(miss, axis=1)
+        best = np.take_along_axis(found, least[:, None, None], axis=1)
+        worse = miss > np.take_along_axis(miss, least[:, None], axis=1) + _EQUAL
+        found = np.where(worse[..., None], best, found)
+        q = self._selector.choose_batch(found, seed)
+        # Where the best is outside by a little, any of them may be by rounding alone.
+        outside = self.limits.excess(q).max(axis=1)
+        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= _NEARLY_INSIDE))
+        if len(rows):
+            q[rows] = self._choose_settled(T[rows], found[rows], seed[rows])
+        position_error, rotation_error = self._errors(T, q[:, None])
+        return q, position_error[:, 0], rotation_error[:, 0]
+
+    def _choose_settled(self, T: FloatArray, found: FloatArray, seed: FloatArray) -> FloatArray:
+        """Choose one of the candidates (M, K, n) of each pose, all of them settled; (M, n)."""
+        count, ways, joints = found.shape
+        near = np.repeat(seed, ways, axis=0)
+        turned = self._selector.choose_batch(found.reshape(-1, 1, joints), near)
+        settled = self._settler.settle(np.repeat(T, ways, axis=0), turned)
+        return self._selector.choose_batch(settled.reshape(count, ways, joints), seed)
+
+    def _each(self, T: FloatArray, seed: FloatArray) -> list[IkResult]:
+        """Wrap every branch of one pose."""
+        found = self._branches(T[None], seed[None])[0]
+        joints = self._selector.choose_batch(found[:, None], seed)
+        joints = self._settler.settle(np.broadcast_to(T, (len(joints), 4, 4)), joints)
+        position_error, rotation_error = self._errors(T[None], joints[None])
+        return [
+            self._result(T, q, float(p), float(r))
+            for q, p, r in zip(joints, position_error[0], rotation_error[0], strict=True)
+        ]
+
+    def _errors(self, T: FloatArray, found: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Measure candidates (N, K, n) against poses (N, 4, 4): m and rad, shape (N, K) each."""
+        reached = self._chain.forward(found.reshape(-1, found.shape[-1]))
+        return se3.pose_error(reached.reshape(*found.shape[:2], 4, 4), T[:, None])
+
+    def _result(
+        self, T: FloatArray, q: FloatArray, position_error: float, rotation_error: float
+    ) -> IkResult:
+        """Wrap joint positions, with what they are worth."""
+        array = q.copy()
+        array.setflags(write=False)
+        violations = self.limits.violations(array)
+        status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
+        if not _is_missed(position_error, rotation_error):
+            return IkResult(array, status, violations, position_error, rotation_error)
+        result = IkResult(array, IkStatus.UNREACHABLE, violations, position_error, rotation_error)
+        return result._replace(detail=self._reason(T, result))
+
+
+def _is_missed(
+    position_error: FloatArray | float, rotation_error: FloatArray | float
+) -> npt.NDArray[np.bool_]:
+    """Tell which poses are not reached, of one or of many."""
+    far = np.greater(position_error, POSITION_TOLERANCE)
+    turned = np.greater(rotation_error, ORIENTATION_TOLERANCE)
+    return np.asarray(far | turned)

@@ -1,0 +1,1 @@
+"""Inverse kinematics of a PSM: geometry, branches, batches, position first."""

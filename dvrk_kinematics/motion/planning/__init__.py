@@ -1,0 +1,1 @@
+"""Planning: segments solved, proven, knotted, and compared with what is played."""

@@ -1,0 +1,1 @@
+"""Programs: series of moves that are stored, edited and replayed."""

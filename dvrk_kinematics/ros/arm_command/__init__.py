@@ -1,0 +1,1 @@
+"""The command ./dvrk arm: a client of one bridge, for people."""

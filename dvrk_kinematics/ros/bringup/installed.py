@@ -1,0 +1,51 @@
+"""Whether programs of others are there, looked up before anything starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+
+from dvrk_kinematics.errors import MissingExtra
+from dvrk_kinematics.ros.bringup.processes import PACKAGE, Process
+
+__all__ = ["leave_out_missing"]
+
+
+def leave_out_missing(
+    processes: Sequence[Process],
+) -> tuple[tuple[Process, ...], tuple[str, ...]]:
+    """Find the programs of others, and do without those that are optional and not installed.
+
+    Args:
+        processes: What is to run.
+
+    Returns:
+        What can run, programs of others by their paths; and a sentence for each that is left out.
+
+    Raises:
+        MissingExtra: One is needed, or nothing would be left.
+    """
+    found: list[Process] = []
+    missing: list[Process] = []
+    for process in processes:
+        path = process.executable if process.package == PACKAGE else _find(process)
+        if path is not None:
+            found.append(replace(process, executable=path))
+        elif process.is_optional and len(processes) > 1:
+            missing.append(process)
+        else:
+            raise MissingExtra(process.label, "nothing was started")
+    return tuple(found), tuple(f"{p.label} is not installed; going on without it" for p in missing)
+
+
+def _find(process: Process) -> str | None:
+    """Path of a program: in its package, or on the PATH."""
+    try:
+        folder = Path(get_package_prefix(process.package), "lib", process.package)
+    except PackageNotFoundError:
+        return shutil.which(process.executable)
+    return shutil.which(process.executable, path=str(folder)) or shutil.which(process.executable)

@@ -1,0 +1,1 @@
+"""What every node and client needs: messages, parameters, loops, processes, calls."""

@@ -1,0 +1,1 @@
+"""The CRTK contract of the dVRK as one table."""

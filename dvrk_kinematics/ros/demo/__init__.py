@@ -1,0 +1,1 @@
+"""Demonstrations: ./dvrk demo and the executable trace_block_o."""

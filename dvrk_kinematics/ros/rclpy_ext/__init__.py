@@ -1,0 +1,1 @@
+"""What works around rclpy or reaches below it."""

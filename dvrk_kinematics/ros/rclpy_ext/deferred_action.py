@@ -1,0 +1,194 @@
+"""An action server whose goals are carried out elsewhere, as by a control loop.
+
+rclpy wants a goal carried out by a callback: one that blocks stops the executor, and one that
+awaits keeps it spinning at full speed. Here a goal is accepted, handed over, and finished later
+from any thread; the executor only sends what has to be sent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+from dvrk_kinematics.driver.playback.goal_result import GoalStatus
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by
+from dvrk_kinematics.ros.rclpy_ext.patient_answers import ReplyGate
+from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
+
+__all__ = ["DeferredActionServer"]
+
+_RESULT_TIMEOUT_S = 10
+"""How long a result can be asked for."""
+
+_MOST_KEPT = 5000
+"""Goals, under way or with a result that can be asked for, beyond which new ones are rejected."""
+
+_READY = (
+    "_is_goal_request_ready",
+    "_is_cancel_request_ready",
+    "_is_result_request_ready",
+    "_is_goal_expired",
+)
+"""What rclpy notes between waiting and taking."""
+
+_LOOK_S = 0.05
+"""How often to look whether a client that sent a goal can hear the answer."""
+
+
+class DeferredActionServer(ActionServer):
+    """Accepts every goal, so that a refusal can say why in its result.
+
+    Only if five thousand are kept already is one rejected. A goal itself may be large, and is kept
+    by whoever carries it out, as long as that takes.
+
+    Args:
+        node: The node.
+        action_type: The action class.
+        name: Name of the action.
+        on_goal: Called in the executor's thread with the id and the goal; must not take long.
+        gate: Whether those who send goals can hear the answer; by default as the graph tells.
+        on_arrival: Called in the executor's thread before a goal is answered, and so before its
+            client can ask for anything that is about it.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        action_type: Any,
+        name: str,
+        on_goal: Callable[[bytes, Any], None],
+        gate: ReplyGate | None = None,
+        on_arrival: Callable[[], None] | None = None,
+    ) -> None:
+        self.name = name
+        """Name of the action."""
+        self._dropped = dropped_by(node)
+        self._on_goal = on_goal
+        self._on_arrival = on_arrival
+        self._gate = gate or ReplyGate(node, f"{name}/_action/send_goal")
+        self._early: list[Any] = []
+        self._look = create_steady_timer(node, _LOOK_S, self._begin_early)
+        self._look.cancel()
+        self._open: dict[bytes, Any] = {}
+        self._open_lock = threading.Lock()
+        super().__init__(
+            node,
+            action_type,
+            name,
+            execute_callback=_never_called,
+            goal_callback=self._accept,
+            handle_accepted_callback=self._begin,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            goal_service_qos_profile=qos.SERVICE,
+            result_service_qos_profile=qos.TRIGGER,
+            cancel_service_qos_profile=qos.TRIGGER,
+            result_timeout=_RESULT_TIMEOUT_S,
+            status_pub_qos_profile=qos.ACTION_STATUS,
+        )
+
+    def find_cancelled(self) -> list[bytes]:
+        """Ids of the open goals whose end was asked for; from any thread."""
+        if not self._open:
+            return []
+        with self._open_lock:
+            handles = list(self._open.items())
+        return [goal_id for goal_id, handle in handles if handle.is_cancel_requested]
+
+    def finish(self, goal_id: bytes, status: GoalStatus, result: Any) -> None:
+        """End a goal; from any thread.
+
+        Args:
+            goal_id: Which goal.
+            status: How it ended. A goal that nobody cancelled cannot end as canceled, and ends as
+                aborted then.
+            result: The result message.
+        """
+        with self._open_lock:
+            handle = self._open.pop(goal_id, None)
+        if handle is None:
+            return
+
+        def end(goal_handle: Any) -> Any:
+            if status is GoalStatus.SUCCEEDED:
+                goal_handle.succeed()
+            elif status is GoalStatus.CANCELED and goal_handle.is_cancel_requested:
+                goal_handle.canceled()
+            else:
+                goal_handle.abort()
+            return result
+
+        super().notify_execute(handle, end)
+
+    def feed_back(self, goal_id: bytes, feedback: Any) -> None:
+        """Publish feedback about an open goal."""
+        with self._open_lock:
+            handle = self._open.get(goal_id)
+        if handle is not None:
+            handle.publish_feedback(feedback)
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
+        """Do nothing when a goal begins: :meth:`finish` is where rclpy comes in again."""
+
+    def take_data(self) -> dict[str, Any]:
+        """Take what has arrived; what cannot be read takes nothing else with it."""
+        ready = [flag for flag in _READY if getattr(self, flag)]
+        data: dict[str, Any] = {}
+        for flag in ready:
+            for other in _READY:
+                setattr(self, other, other == flag)
+            try:
+                data |= super().take_data()
+            except rclpy_implementation.RCLError as error:
+                self._dropped.note(self.name, error)
+        return data
+
+    async def execute(self, taken_data: dict[str, Any]) -> None:
+        """Carry out what was taken; a goal only once its client can hear that it is accepted.
+
+        rclpy drops a goal whose acceptance cannot be sent, and its client waits for ever.
+        """
+        if "goal" in taken_data:
+            self._early.append(taken_data.pop("goal"))
+        # Whoever cancels all goals means those that wait here, too.
+        await self._begin_early(at_once="cancel" in taken_data)
+        await super().execute(taken_data)
+
+    async def _begin_early(self, at_once: bool = False) -> None:
+        """Begin the goals that wait, at once or as soon as the answer can be heard."""
+        if self._early and not at_once and not self._gate.is_open:
+            self._look.reset()
+            return
+        self._look.cancel()
+        while self._early:
+            await super().execute({"goal": self._early.pop(0)})
+
+    def _accept(self, _: Any) -> GoalResponse:
+        if len(self._goal_handles) >= _MOST_KEPT:
+            self._dropped.note(self.name, f"{_MOST_KEPT} goals in {_RESULT_TIMEOUT_S} s")
+            return GoalResponse.REJECT
+        if self._on_arrival is not None:
+            self._on_arrival()
+        return GoalResponse.ACCEPT
+
+    def _begin(self, handle: Any) -> None:
+        goal_id = bytes(handle.goal_id.uuid)
+        with self._open_lock:
+            self._open[goal_id] = handle
+        handle.execute()
+        # rclpy keeps a goal as long as its result.
+        request, handle._goal_request = handle.request, None
+        try:
+            self._on_goal(goal_id, request)
+        except Exception:
+            self.finish(goal_id, GoalStatus.ABORTED, self.action_type.Result())
+            raise
+
+
+def _never_called(_: Any) -> None:
+    raise AssertionError("goals are finished by finish()")

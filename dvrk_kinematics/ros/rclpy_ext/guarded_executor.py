@@ -1,0 +1,64 @@
+"""An executor that no message, request, goal or answer can end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by
+
+__all__ = ["GuardedExecutor"]
+
+_Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class GuardedExecutor(SingleThreadedExecutor):
+    """Spins one node; what arrives and cannot be read or dealt with is dropped and counted.
+
+    Where it is deserialised and what its callback makes of it is all the same to whoever sent it.
+    Timers and tasks are not guarded: what these raise is the node's own failure, and ends it.
+
+    Args:
+        node: The node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(context=node.context)
+        self._dropped = dropped_by(node)
+        self.add_node(node)
+
+    def _take_subscription(self, sub: Any) -> _Work | None:
+        return self._take_guarded(sub.topic_name, super()._take_subscription, sub)
+
+    def _take_service(self, srv: Any) -> _Work | None:
+        return self._take_guarded(srv.srv_name, super()._take_service, srv)
+
+    def _take_client(self, client: Any) -> _Work | None:
+        return self._take_guarded(client.srv_name, super()._take_client, client)
+
+    def _take_waitable(self, waitable: Any) -> _Work | None:
+        # An action's server or client; others have no name and hear nothing from outside.
+        name = getattr(waitable, "name", None) or getattr(waitable, "_action_name", "waitable")
+        return self._take_guarded(str(name), super()._take_waitable, waitable)
+
+    def _take_guarded(
+        self, name: str, take: Callable[[Any], _Work | None], entity: Any
+    ) -> _Work | None:
+        try:
+            work = take(entity)
+        except Exception as error:
+            self._dropped.note(name, error)
+            return None
+        return None if work is None else self._guarded(name, work)
+
+    def _guarded(self, name: str, work: _Work) -> _Work:
+        async def run() -> None:
+            try:
+                await work()
+            except Exception as error:
+                self._dropped.note_failure(name, error)
+
+        return run

@@ -1,0 +1,260 @@
+"""Subscriptions that a loop reads by itself, at the moment it needs the message.
+
+An executor wakes for every message, builds its wait set anew and runs a callback, and all that
+Python competes with the loop for the interpreter. A loop that runs at the rate of its input needs
+none of it: it takes what has arrived at the start of its tick. Such a subscription is kept out of
+the executor's wait set.
+
+What cannot be read, or is too large, is dropped and counted
+(:mod:`dvrk_kinematics.ros.rclpy_ext.dropped_messages`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+
+from dvrk_kinematics.errors import LayoutError
+from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by
+from dvrk_kinematics.ros.rclpy_ext.patched_message import RawMessage, RawReader
+
+__all__ = ["MAX_BYTES", "Arrival", "NeverExecuted", "PolledGroup", "PolledSubscription"]
+
+MessageT = TypeVar("MessageT")
+
+MAX_BYTES = 1_000_000
+"""Messages larger than this are dropped unless told otherwise: some 6000 transforms."""
+
+
+class NeverExecuted(CallbackGroup):
+    """A group whose callbacks no executor runs or waits for."""
+
+    def can_execute(self, entity: Any) -> bool:
+        """Tell that no entity can be executed."""
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Let no execution begin."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Have nothing to end."""
+
+
+class PolledSubscription(Generic[MessageT]):
+    """Takes messages, as bytes, when asked.
+
+    Args:
+        node: The node.
+        message_type: The message class.
+        topic: Name of the topic.
+        qos: Quality of service; its depth is how many messages can wait to be taken.
+        max_bytes: Larger messages are dropped before anything is read; None for no bound.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        message_type: type[MessageT],
+        topic: str,
+        qos: QoSProfile,
+        max_bytes: int | None = MAX_BYTES,
+    ) -> None:
+        self._node = node
+        self._type = message_type
+        self._topic = topic
+        self._max_bytes = max_bytes
+        self._dropped = dropped_by(node)
+        self._subscription = node.create_subscription(
+            message_type, topic, _ignore, qos, callback_group=NeverExecuted(), raw=True
+        )
+
+    def take(self) -> bytes | None:
+        """The oldest message that waits, as bytes; None if there is none."""
+        taken = self.take_with_info()
+        return None if taken is None else taken[0]
+
+    def take_message(self) -> MessageT | None:
+        """The oldest message that waits and can be read; None if there is none."""
+        while (data := self.take()) is not None:
+            try:
+                message: MessageT = deserialize_message(data, self._type)
+            except _UNREADABLE:
+                self._dropped.note(self._topic, _unreadable(data, self._type))
+            else:
+                return message
+        return None
+
+    def take_raw(self, reader: RawReader[MessageT]) -> RawMessage[MessageT] | None:
+        """The oldest message that waits and that a reader can see; None if there is none."""
+        while (data := self.take()) is not None:
+            message = self.see(data, reader)
+            if message is not None:
+                return message
+        return None
+
+    def see(self, data: bytes, reader: RawReader[MessageT]) -> RawMessage[MessageT] | None:
+        """See a message that was taken before; None, and counted, if it cannot be read."""
+        try:
+            return reader.read(data)
+        except LayoutError as error:
+            self._dropped.note(self._topic, error)
+            return None
+
+    def take_with_info(self) -> tuple[bytes, Mapping[str, int | None]] | None:
+        """The oldest message that waits and what the middleware says of it, None if there is none.
+
+        The latter has ``source_timestamp`` and ``received_timestamp`` (ns, system time) and the
+        number that its publisher gave it, ``publication_sequence_number``, None where the
+        middleware does not number.
+        """
+        handle = self._subscription.handle
+        while True:
+            with handle:
+                taken: tuple[bytes, Mapping[str, int | None]] | None = handle.take_message(
+                    self._type, True
+                )
+            if taken is None or self._max_bytes is None or len(taken[0]) <= self._max_bytes:
+                return taken
+            self._dropped.note(self._topic, _too_large(taken[0], self._max_bytes))
+
+    def take_newest(self) -> bytes | None:
+        """The newest message that waits, as bytes, the others dropped; None if there is none."""
+        newest = None
+        while (message := self.take()) is not None:
+            newest = message
+        return newest
+
+    def take_newest_message(self) -> MessageT | None:
+        """The newest message that can be read, the others dropped; None if there is none."""
+        newest = None
+        while (message := self.take_message()) is not None:
+            newest = message
+        return newest
+
+    def close(self) -> None:
+        """Unsubscribe; to be called where the node's executor is not waiting, as in a callback."""
+        self._node.destroy_subscription(self._subscription)
+
+
+class Arrival(NamedTuple):
+    """A message that a group has taken.
+
+    Attributes:
+        received_ns: When it arrived (ns, system time).
+        message: The message.
+        topic: Where it came.
+        key: What was given for its topic.
+    """
+
+    received_ns: int
+    message: Any
+    topic: str
+    key: Any
+
+
+class _Source(NamedTuple):
+    handle: Any
+    take: Callable[[type, bool], Any]
+    message_type: type
+    topic: str
+    key: Any
+
+
+_IDLE_TURNS = 4
+"""Topics without a publisher are looked at every so many times."""
+
+
+class PolledGroup:
+    """Many topics that a loop reads together, in the order in which their messages came.
+
+    rclpy guards each use of a subscription against its destruction, which costs three times as
+    much as finding that nothing has arrived. A group guards its subscriptions once, from their
+    making to :meth:`close`. A topic to which nobody publishes is looked at only every fourth time:
+    most of an arm's command topics are idle, and each look touches memory of its own.
+
+    Args:
+        node: The node.
+        max_bytes: Larger messages are dropped before anything is read.
+    """
+
+    def __init__(self, node: Node, max_bytes: int = MAX_BYTES) -> None:
+        self._node = node
+        self._max_bytes = max_bytes
+        self._dropped = dropped_by(node)
+        self._sources: list[_Source] = []
+        self._busy: list[_Source] = []
+        self._turn = 0
+
+    def subscribe(self, message_type: type, topic: str, qos: QoSProfile, key: Any) -> None:
+        """Subscribe to one more topic.
+
+        Args:
+            message_type: The message class.
+            topic: Name of the topic.
+            qos: Quality of service; its depth is how many messages can wait to be taken.
+            key: Comes with every message of this topic.
+        """
+        handle = self._node.create_subscription(
+            message_type, topic, _ignore, qos, callback_group=NeverExecuted(), raw=True
+        ).handle
+        handle.__enter__()
+        self._sources.append(_Source(handle, handle.take_message, message_type, topic, key))
+
+    def take_all(self) -> list[Arrival]:
+        """All that has arrived and can be read, oldest first."""
+        arrived: list[Arrival] = []
+        self._turn = (self._turn + 1) % _IDLE_TURNS
+        if self._turn == 0:
+            self._busy = [s for s in self._sources if s.handle.get_publisher_count() > 0]
+        # Idle ones as well: a publisher may have come, spoken and gone between two looks.
+        for source in self._sources if self._turn == 0 else self._busy:
+            while (taken := source.take(source.message_type, True)) is not None:
+                message = self._read(taken[0], source)
+                if message is not None:
+                    received_ns = taken[1]["received_timestamp"]
+                    arrived.append(Arrival(received_ns, message, source.topic, source.key))
+        if len(arrived) > 1:
+            arrived.sort(key=attrgetter("received_ns"))
+        return arrived
+
+    def close(self) -> None:
+        """Let go of the subscriptions; nothing can be taken any more."""
+        for source in self._sources:
+            source.handle.__exit__(None, None, None)
+        self._sources.clear()
+        self._busy.clear()
+
+    def _read(self, data: bytes, source: _Source) -> Any:
+        """The message, or None if it is dropped."""
+        if len(data) > self._max_bytes:
+            self._dropped.note(source.topic, _too_large(data, self._max_bytes))
+            return None
+        try:
+            return deserialize_message(data, source.message_type)
+        except _UNREADABLE:
+            self._dropped.note(source.topic, _unreadable(data, source.message_type))
+            return None
+
+
+_UNREADABLE = (rclpy_implementation.RMWError, ValueError)
+"""What is raised for bytes that are not what their type serialises to."""
+
+
+def _unreadable(data: bytes, message_type: type) -> str:
+    return f"{len(data)} bytes are no {message_type.__name__}"
+
+
+def _too_large(data: bytes, max_bytes: int) -> str:
+    return f"{len(data)} bytes, at most {max_bytes} are read"
+
+
+def _ignore(_: bytes) -> None:
+    return None

@@ -1,0 +1,86 @@
+"""Tells whether the server of an action is still there, also after it was killed.
+
+rclpy's ``server_is_ready`` asks the graph, from which a killed process vanishes after some 20 s.
+Our action servers promise more: the publisher of their status tells that it is alive within every
+``qos.LEASE_S``. The middleware keeps that promise, and watches it for whoever asks, as here.
+"""
+
+from __future__ import annotations
+
+import time
+
+from action_msgs.msg import GoalStatusArray
+from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
+from rclpy.node import Node
+
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.patience import PATIENT, Patience, looking_at
+
+__all__ = ["GONE_S", "ServerWatch"]
+
+GONE_S = 5.0
+"""How long a server may be out of sight before it counts as gone (s).
+
+A busy machine may keep one that lives from saying so for seconds, and a motion that goes on must
+not be given up for that. An arm whose bridge was killed rests meanwhile.
+"""
+
+
+class ServerWatch:
+    """Watches the server of one action; costs nothing while it lives.
+
+    Args:
+        node: The node, which must be spun.
+        action: Name of the action.
+    """
+
+    def __init__(self, node: Node, action: str) -> None:
+        self._action = action
+        self._lost_s: float | None = None
+        node.create_subscription(
+            GoalStatusArray,
+            f"{action}/_action/status",
+            lambda _: None,
+            qos.ACTION_STATUS_WATCH,
+            event_callbacks=SubscriptionEventCallbacks(
+                liveliness=self._hear,
+                # The server of somebody else, who promises nothing: then the graph has to do.
+                incompatible_qos=lambda _: None,
+            ),
+        )
+
+    def note_life(self) -> None:
+        """Take in that something of the server was heard, such as feedback; from any thread.
+
+        The middleware may miss a lease where the machine is busy, and does not keep its promise
+        between two nodes of one process; whoever speaks is there.
+        """
+        if self._lost_s is not None:
+            self._lost_s = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """How long the server has been known to be gone (s); 0 while it is there or unknown."""
+        lost_s = self._lost_s
+        return 0.0 if lost_s is None else time.monotonic() - lost_s
+
+    def wait(self, timeout_s: float, patience: Patience = PATIENT) -> bool:
+        """Wait for a server that is known to be gone.
+
+        What is asked of it meanwhile would go to the one that was killed, and get no answer.
+
+        Args:
+            timeout_s: Longest time to wait (s).
+            patience: How to wait.
+
+        Returns:
+            Whether it is back, or was never known to be gone.
+        """
+        is_back = looking_at(lambda: self._lost_s is None)
+        return patience.wait(is_back, f"{self._action} to come back", timeout_s)
+
+    def _hear(self, info: QoSLivelinessChangedInfo) -> None:
+        if info.alive_count > 0:
+            self._lost_s = None
+        elif self._lost_s is None:
+            self._lost_s = time.monotonic()

@@ -1,0 +1,1 @@
+"""The node recorder and the command ./dvrk record."""

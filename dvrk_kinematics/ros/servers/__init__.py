@@ -1,0 +1,1 @@
+"""The nodes kinematics_server and trajectory_server."""

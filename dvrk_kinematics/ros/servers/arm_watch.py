@@ -1,0 +1,153 @@
+"""What a planner needs to know of an arm: where it was told to be, and where it went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from dvrk_kinematics.errors import ArmNotReady, CallFailed
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.bridge.crtk_port import MAX_BYTES
+from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.patience import INNER_BOUND_S, Patience, looking_at
+from dvrk_kinematics.ros.rclpy_ext.patched_message import RawReader
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
+
+__all__ = ["ArmWatch"]
+
+_States = PolledSubscription[JointState]
+
+_DOUBT_S = 0.5
+"""How long an arm must report nothing valid before it is believed: what it sent while it was being
+homed may still be on its way.
+"""
+
+
+class ArmWatch:
+    """Reads an arm's setpoint when asked, and its states while it moves.
+
+    An arm says where it is hundreds of times a second, and to hear that costs even if nobody reads
+    it. So the topics are subscribed when they are needed, and until :meth:`rest`.
+
+    Args:
+        node: The node.
+        arm: Name of the arm.
+        joints: Its joints.
+    """
+
+    def __init__(self, node: Node, arm: str, joints: Sequence[str]) -> None:
+        self._node = node
+        self._arm = arm
+        self._joints = tuple(joints)
+        self._heard: tuple[_States, _States] | None = None
+        self._reader = RawReader(JointState, ["position", "velocity", "effort"])
+        self._stamps_ns: list[int] = []
+        self._rows: list[Array] = []
+        self._rest: int | None = None
+
+    def read_setpoint(self, patience: Patience, timeout_s: float = INNER_BOUND_S) -> Array:
+        """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
+
+        An arm that is still being found is waited for.
+
+        Args:
+            patience: How to wait.
+            timeout_s: For how long (s).
+
+        Raises:
+            ArmNotReady: The arm is there, and not homed.
+            CallFailed: Nothing arrives.
+        """
+        topic = f"{self._arm}/setpoint_js"
+        setpoint, _ = self._listen()
+        setpoint.take_newest()
+        found: list[Array] = []
+        doubted_s: list[float] = []
+
+        def has_come() -> bool:
+            while (message := setpoint.take_raw(self._reader)) is not None:
+                problem = self._find_problem(message)
+                if not problem:
+                    found.append(np.array(message["position"]))
+                    return True
+                doubted_s.append(time.monotonic())
+                if doubted_s[-1] - doubted_s[0] > _DOUBT_S:
+                    raise ArmNotReady(self._arm, problem)
+            return False
+
+        if not patience.wait(looking_at(has_come), topic, timeout_s):
+            raise CallFailed(topic, timeout_s, "nothing valid arrived", "is the arm there?")
+        return found[0]
+
+    def _find_problem(self, message: Any) -> str:
+        """Why a setpoint is not one that a motion can begin at; empty if it is."""
+        names, position = tuple(message.template.name), message["position"]
+        if message.stamp_ns == 0 or not np.isfinite(position).all():
+            bridge = f"bridge/{self._arm}"
+            return f"the arm is not homed: call {bridge}/enable, then {bridge}/home"
+        if names != self._joints or len(position) != len(self._joints):
+            reported, expected = ", ".join(names), ", ".join(self._joints)
+            return f"the arm reports the joints {reported}; its model has {expected}"
+        return ""
+
+    def begin(self) -> None:
+        """Forget what was heard, and keep what comes from now on."""
+        self._listen()[1].take_newest()
+        self._stamps_ns.clear()
+        self._rows.clear()
+        self._rest = None
+
+    def poll(self, keep: bool = True) -> tuple[int, Array] | None:
+        """Take in new states; gives the newest, with its stamp (ns), or None before the first.
+
+        Args:
+            keep: Whether to keep them all. While this is not so only the newest is kept: an arm
+                may rest for hours.
+        """
+        first = len(self._rows) if self._rest is None else self._rest
+        _, measured = self._listen()
+        while (message := measured.take_raw(self._reader)) is not None:
+            position = message["position"]
+            is_whole = len(position) == len(self._joints) and np.isfinite(position).all()
+            if is_whole and message.stamp_ns != 0:
+                self._stamps_ns.append(message.stamp_ns)
+                self._rows.append(position)
+        self._rest = None if keep else first
+        if not keep:
+            del self._stamps_ns[first:-1], self._rows[first:-1]
+        return (self._stamps_ns[-1], self._rows[-1]) if self._rows else None
+
+    def rest(self) -> None:
+        """Hear nothing until asked again."""
+        if self._heard is None:
+            return
+        closed, self._heard = self._heard, None
+        executor = self._node.executor
+        for states in closed:
+            # An executor that goes through a node's subscriptions must not find one gone.
+            if executor is None:
+                states.close()
+            else:
+                executor.create_task(states.close)
+
+    def _listen(self) -> tuple[_States, _States]:
+        """The topics of setpoints and of measured states."""
+        if self._heard is None:
+            arm, bound = self._arm, MAX_BYTES
+            self._heard = (
+                _States(self._node, JointState, f"{arm}/setpoint_js", qos.STATE_READER, bound),
+                _States(self._node, JointState, f"{arm}/measured_js", qos.ARM_STATE, bound),
+            )
+        return self._heard
+
+    def history(self, begin_ns: int) -> tuple[Array, Array]:
+        """Times since a stamp (s), shape (N,), and measured positions (rad, m), shape (N, n)."""
+        if not self._rows:
+            return np.empty(0), np.empty((0, len(self._joints)))
+        times = [(stamp_ns - begin_ns) * 1e-9 for stamp_ns in self._stamps_ns]
+        return np.array(times), np.stack(self._rows)

@@ -1,0 +1,1 @@
+"""The node arm_simulator: simulated arms on the dVRK's own topics."""

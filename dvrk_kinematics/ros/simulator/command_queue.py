@@ -1,0 +1,183 @@
+"""Commands from the wire to simulated arms, in the order in which they came.
+
+Every command topic of the contract has a method of the simulated arm of the same name, with
+``/`` replaced by ``_``; what its message says becomes the arguments. The dVRK keeps one message of
+each topic and reads it every 0.1 ms, or later where its machine is busy: of messages that arrive
+in one burst only the newest is acted on, of those that come one after the other each is. This loop
+reads once a cycle, or later while the arms' thread stalls. So it keeps more than one, and drops by
+their arrival those that the dVRK would not have seen. Servo streams, which a busy machine delivers
+in bursts, are all applied: the newest wins, and none of a relative stream is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from crtk_msgs.msg import CartesianImpedance, CartesianState, StringStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Empty, Float64, Float64MultiArray, String
+
+from dvrk_kinematics.geometry import so3
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.common.qos import with_depth
+from dvrk_kinematics.ros.crtk.contract import Topic
+from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by
+from dvrk_kinematics.ros.rclpy_ext.polled_subscription import Arrival, PolledGroup
+
+__all__ = ["ARM_READERS", "CommandQueue", "newest_of_bursts", "pose_or_none"]
+
+Reader: TypeAlias = Callable[[Any], tuple[Any, ...]]
+
+_DEPTH = 50
+"""Messages of a topic that can wait: those of 30 ms at 1.5 kHz."""
+
+_BURST_NS = 1_000_000
+"""Messages of a topic that come closer than this after one another are one burst: with the
+recorded software, of three words sent back to back only the last was acted on."""
+
+
+class CommandQueue:
+    """All commands of a process, taken together and acted on in the order of their arrival.
+
+    Args:
+        node: The node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._group = PolledGroup(node)
+        self._dropped = dropped_by(node)
+
+    def listen(
+        self,
+        topics: Iterable[Topic],
+        namespace: str,
+        target: object,
+        readers: Mapping[str, Reader],
+    ) -> None:
+        """Subscribe to topics whose commands are methods of a target.
+
+        Args:
+            topics: Topics of the contract.
+            namespace: Where their names begin.
+            target: What is commanded.
+            readers: How those messages are read whose type alone does not tell, by topic.
+        """
+        for topic in topics:
+            kind = topic.message
+            command = _Command(
+                readers.get(topic.name) or _READERS[kind],
+                getattr(target, topic.name.replace("/", "_")),
+                topic.name.rpartition("/")[2].startswith("servo_"),
+            )
+            qos = with_depth(topic.qos, _DEPTH)
+            self._group.subscribe(kind, namespace + topic.name, qos, command)
+
+    def act(self) -> None:
+        """Act on all that has arrived, of a burst on its newest."""
+        for _, message, topic, command in newest_of_bursts(self._group.take_all()):
+            try:
+                command.act(*command.read(message))
+            except Exception as error:
+                self._dropped.note_failure(topic, error)
+
+    def close(self) -> None:
+        """Hear nothing any more."""
+        self._group.close()
+
+
+class _Command(NamedTuple):
+    """One command: how its messages are read, what they do, and whether they come as a stream."""
+
+    read: Reader
+    act: Callable[..., None]
+    is_stream: bool
+
+
+def newest_of_bursts(arrived: Sequence[Arrival]) -> list[Arrival]:
+    """What a reader sees that keeps one message of each topic.
+
+    Args:
+        arrived: Messages, oldest first; their keys are commands, one for each topic.
+
+    Returns:
+        Those of a stream, and those that no other of their topic followed within a millisecond,
+        oldest first.
+    """
+    followed_at: dict[int, int] = {}
+    seen = []
+    for arrival in reversed(arrived):
+        next_ns = followed_at.get(id(arrival.key))
+        is_last = next_ns is None or next_ns - arrival.received_ns >= _BURST_NS
+        if is_last or arrival.key.is_stream:
+            seen.append(arrival)
+        followed_at[id(arrival.key)] = arrival.received_ns
+    return seen[::-1]
+
+
+def pose_or_none(pose: Any) -> Array | None:
+    """A Pose as a matrix (4, 4), its quaternion normalised; None if that cannot be done.
+
+    NaN in the position is kept: what it does is the arm's affair.
+    """
+    p, q = pose.position, pose.orientation
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    length = float(np.sqrt(quaternion @ quaternion))
+    if not _SHORTEST <= length < np.inf:
+        return None
+    T = np.eye(4)
+    T[:3, :3] = so3.from_quaternion(quaternion / length)
+    T[:3, 3] = p.x, p.y, p.z
+    return T
+
+
+_SHORTEST = 1e-9
+"""Quaternions shorter than this have no direction."""
+
+
+def _six(first: Any, second: Any) -> Array:
+    return np.array([first.x, first.y, first.z, second.x, second.y, second.z])
+
+
+def _servo_jp(message: Any) -> tuple[Any, ...]:
+    return message.position.tolist(), message.velocity.tolist()
+
+
+def _effort(message: Any) -> tuple[Any, ...]:
+    return (message.effort.tolist(),)
+
+
+def _cartesian_state(message: Any) -> tuple[Any, ...]:
+    twist, wrench = message.twist, message.wrench
+    return (
+        pose_or_none(message.pose) if message.pose_is_valid.data else None,
+        _six(twist.linear, twist.angular) if message.twist_is_valid.data else None,
+        _six(wrench.force, wrench.torque) if message.wrench_is_valid.data else None,
+    )
+
+
+_READERS: dict[Any, Reader] = {
+    StringStamped: lambda message: (message.string,),
+    String: lambda message: (message.data,),
+    Bool: lambda message: (message.data,),
+    Float64: lambda message: (message.data,),
+    Float64MultiArray: lambda message: (message.data.tolist(),),
+    Empty: lambda message: (),
+    JointState: lambda message: (message.position.tolist(),),
+    PoseStamped: lambda message: (pose_or_none(message.pose),),
+    WrenchStamped: lambda message: (_six(message.wrench.force, message.wrench.torque),),
+    CartesianState: _cartesian_state,
+    CartesianImpedance: lambda message: (),
+}
+"""Arguments by the type of the message."""
+
+ARM_READERS: Mapping[str, Reader] = {
+    "servo_jp": _servo_jp,
+    "servo_jf": _effort,
+    "jaw/servo_jf": _effort,
+    "set_base_frame": lambda message: (pose_or_none(message.pose), message.header.frame_id),
+}
+"""Arguments of those commands of an arm whose type alone does not tell."""
