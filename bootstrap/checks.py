@@ -18,7 +18,7 @@ __all__ = ["run_checks"]
 
 _ROS_TESTS = "test/ros"
 
-_WORKERS = 4
+_WORKERS = 2
 """How many files of tests that start processes run beside each other; more starve two cores."""
 
 _FAST = "--fast"
