@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,9 @@ def _has_ended(process: subprocess.Popen[str]) -> bool:
 Run = Callable[[Process], RunningProcess]
 
 
-@pytest.fixture(scope="module")
-def run(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Starts processes that run until the module's tests are over, and must end cleanly."""
-    folder = tmp_path_factory.mktemp("output")
+@contextmanager
+def running(folder: Path) -> Iterator[Run]:
+    """Starts processes that run until the with-block is over, and must end cleanly."""
     started: list[RunningProcess] = []
 
     def begin(process: Process) -> RunningProcess:
@@ -137,6 +136,20 @@ def run(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 one.wait_ended()
         for one in started:
             stack.callback(one.end)
+
+
+@pytest.fixture(scope="module")
+def run(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Starts processes that run until the module's tests are over."""
+    with running(tmp_path_factory.mktemp("output")) as begin:
+        yield begin
+
+
+@pytest.fixture
+def run_alone(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Starts processes that run until the test is over, for tests that share none."""
+    with running(tmp_path_factory.mktemp("output")) as begin:
+        yield begin
 
 
 _LONGEST = ("test_ends.py", "test_bench_bridge.py", "test_faults.py", "test_demo.py")

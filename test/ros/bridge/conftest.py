@@ -33,8 +33,7 @@ class Rig:
 MakeRig = Callable[..., Rig]
 
 
-@pytest.fixture(scope="module")
-def make_rig(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
+def rig_maker(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
     """Makes a rig of its own namespace, so that modules do not hear each other's arms."""
 
     def make(
@@ -51,3 +50,15 @@ def make_rig(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
         )
 
     return make
+
+
+@pytest.fixture(scope="module")
+def make_rig(run: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
+    """Makes rigs that run until the module's tests are over."""
+    return rig_maker(run, node)
+
+
+@pytest.fixture
+def make_rig_alone(run_alone: Callable[[Process], RunningProcess], node: Node) -> MakeRig:
+    """Makes rigs that run until the test is over."""
+    return rig_maker(run_alone, node)

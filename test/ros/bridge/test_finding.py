@@ -14,8 +14,10 @@ from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.ros.bringup.processes import simulated_arms
 
 
-def test_what_comes_before_its_arm_waits_for_it_and_is_done_in_order(run: Any, node: Node) -> None:
-    bridge = run(bridge_of("finding"))
+def test_what_comes_before_its_arm_waits_for_it_and_is_done_in_order(
+    run_alone: Any, node: Node
+) -> None:
+    bridge = run_alone(bridge_of("finding"))
     client = BridgeClient(node, "PSM1", "finding")
     client.until(lambda: client.commands.is_connected, "the bridge")
     cancelled = client.go(at(yaw=0.5), 1.0)
@@ -42,7 +44,7 @@ def test_what_comes_before_its_arm_waits_for_it_and_is_done_in_order(run: Any, n
     for name in ("home", "follow_joint_trajectory", "gripper_cmd"):
         client.until(lambda n=name: f"{n} waits for PSM1" in bridge.output, f"the line of {name}")
     assert client.commands.is_silent() and not answers
-    run(simulated_arms(["PSM1"], "finding"))
+    run_alone(simulated_arms(["PSM1"], "finding"))
     for thread in waiting:
         thread.join(TIMEOUT_S)
     assert {name: answer.message for name, answer in answers.items()} == {
@@ -55,8 +57,10 @@ def test_what_comes_before_its_arm_waits_for_it_and_is_done_in_order(run: Any, n
     assert bridge.output.count("this bridge waits for PSM1") == 1
 
 
-def test_goals_that_wait_for_an_arm_are_told_when_the_bridge_ends(run: Any, node: Node) -> None:
-    bridge = run(bridge_of("lonely"))
+def test_goals_that_wait_for_an_arm_are_told_when_the_bridge_ends(
+    run_alone: Any, node: Node
+) -> None:
+    bridge = run_alone(bridge_of("lonely"))
     client = BridgeClient(node, "PSM1", "lonely")
     client.until(lambda: client.commands.is_connected, "the bridge")
     goal = client.go(at(yaw=0.1), 0.5)

@@ -20,10 +20,10 @@ TIMEOUT_S = 40.0
 
 
 def test_a_publisher_that_is_no_simulator_is_refused_and_hears_nothing(
-    run: Any, node: Node, start: Any
+    run_alone: Any, node: Node, start: Any
 ) -> None:
     start("bridge/stand_in_dvrk.py", "stranger", "PSM1")
-    run(bridge_of("stranger"))
+    run_alone(bridge_of("stranger"))
     client = BridgeClient(node, "PSM1", "stranger")
     client.until(lambda: len(client.joint_states) > 5, "its state, which is shown all the same")
     for name in ("enable", "home", "pause", "resume", "disable", "hold"):
@@ -37,10 +37,10 @@ def test_a_publisher_that_is_no_simulator_is_refused_and_hears_nothing(
 
 
 def test_with_hardware_it_is_commanded_once_it_is_enabled_and_not_before(
-    run: Any, node: Node
+    run_alone: Any, node: Node
 ) -> None:
-    run(simulated_arms(["PSM1"], "real"))
-    run(bridge_of("real", hardware="dvrk"))
+    run_alone(simulated_arms(["PSM1"], "real"))
+    run_alone(bridge_of("real", hardware="dvrk"))
     client = BridgeClient(node, "PSM1", "real")
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
     client.wait_diagnosed("connection", "DISABLED", hardware="dvrk", state="DISABLED")
@@ -57,10 +57,10 @@ def test_with_hardware_it_is_commanded_once_it_is_enabled_and_not_before(
 
 
 def test_an_arm_whose_is_busy_sticks_is_not_waited_for_for_ever(
-    run: Any, node: Node, start: Any
+    run_alone: Any, node: Node, start: Any
 ) -> None:
     start("bridge/stand_in_dvrk.py", "stuck", "PSM1", "dvrk_system", "sticks")
-    run(bridge_of("stuck", hardware="dvrk", state_timeout=6.0, home_timeout=4.0))
+    run_alone(bridge_of("stuck", hardware="dvrk", state_timeout=6.0, home_timeout=4.0))
     client = BridgeClient(node, "PSM1", "stuck")
     client.wait_diagnosed("connection", "ENABLED", is_homed="False")
     client.do("enable")
@@ -79,11 +79,13 @@ def test_an_arm_whose_is_busy_sticks_is_not_waited_for_for_ever(
     assert client.commands.setpoints().size == 0
 
 
-def test_of_two_nodes_with_one_name_neither_is_trusted(run: Any, node: Node, start: Any) -> None:
+def test_of_two_nodes_with_one_name_neither_is_trusted(
+    run_alone: Any, node: Node, start: Any
+) -> None:
     """The simulator of another arm has the name that a dVRK has, and could answer for it."""
     start("bridge/stand_in_dvrk.py", "twins", "PSM1", "dvrk")
-    run(simulated_arms(["PSM2"], "twins"))
-    run(bridge_of("twins"))
+    run_alone(simulated_arms(["PSM2"], "twins"))
+    run_alone(bridge_of("twins"))
     client = BridgeClient(node, "PSM1", "twins")
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
 
@@ -98,11 +100,11 @@ def test_of_two_nodes_with_one_name_neither_is_trusted(run: Any, node: Node, sta
 
 
 def test_a_real_arm_that_takes_the_place_of_a_simulated_one_is_not_commanded(
-    run: Any, node: Node, start: Any
+    run_alone: Any, node: Node, start: Any
 ) -> None:
     """The graph shows the one that died for a while longer, and both have the same name."""
-    simulator = run(simulated_arms(["PSM1"], "changed"))
-    run(bridge_of("changed"))
+    simulator = run_alone(simulated_arms(["PSM1"], "changed"))
+    run_alone(bridge_of("changed"))
     client = BridgeClient(node, "PSM1", "changed")
     client.get_ready()
     words = client.commands.words()

@@ -27,9 +27,9 @@ def _check_goals_fail_alone(client: BridgeClient) -> None:
 
 
 def test_goals_that_fail_end_alone_and_a_loop_that_fails_freezes_the_arm(
-    run: Any, node: Node, start: Any, tmp_path: Path
+    run_alone: Any, node: Node, start: Any, tmp_path: Path
 ) -> None:
-    run(simulated_arms(["PSM1"], "failing"))
+    run_alone(simulated_arms(["PSM1"], "failing"))
     bridge = start("bridge/failing_bridge.py", str(tmp_path / "fail"), "failing")
     client = BridgeClient(node, "PSM1", "failing")
     client.get_ready()

@@ -45,8 +45,10 @@ def wait_running(bridge: Any) -> None:
         time.sleep(0.05)
 
 
-def test_a_second_bridge_and_a_second_simulator_end_and_disturb_nobody(make_rig: Any) -> None:
-    rig = make_rig("first")
+def test_a_second_bridge_and_a_second_simulator_end_and_disturb_nobody(
+    make_rig_alone: Any,
+) -> None:
+    rig = make_rig_alone("first")
     client = rig.client
     client.get_ready()
     client.reach(HOME)
@@ -74,7 +76,7 @@ def test_a_second_bridge_and_a_second_simulator_end_and_disturb_nobody(make_rig:
     ],
 )
 def test_a_second_server_of_an_arm_ends_and_one_of_other_arms_goes_on(
-    run: Any, server: str, does: str
+    run_alone: Any, server: str, does: str
 ) -> None:
     def serving(*arms: str) -> Process:
         return Process(server, "doubled", parameters={"arms": list(arms)})
@@ -85,24 +87,24 @@ def test_a_second_server_of_an_arm_ends_and_one_of_other_arms_goes_on(
             assert process.is_running and time.monotonic() < deadline, process.output
             time.sleep(0.05)
 
-    first = run(serving("PSM1", "PSM2"))
+    first = run_alone(serving("PSM1", "PSM2"))
     wait_serving(first)
     second = start(serving("PSM3", "PSM1"))
     said = second.communicate(timeout=TIMEOUT_S)[0]
     assert second.returncode == 1 and "Traceback" not in said, said
     assert f"another {server} of PSM1 (process {first.pid}) runs already and {does}; " in said
     assert first.is_running
-    wait_serving(run(serving("PSM3")))
+    wait_serving(run_alone(serving("PSM3")))
 
 
 @pytest.mark.parametrize("command", ["demo", "trace_block_o"])
 def test_who_starts_a_second_system_never_commands_the_first(
-    make_rig: Any, command: str, tmp_path: Path
+    make_rig_alone: Any, command: str, tmp_path: Path
 ) -> None:
     """Its own bridge ends soon, but its client may have found the first one's services before."""
-    client = make_rig("" if command == "demo" else "traced").client
+    client = make_rig_alone("" if command == "demo" else "traced").client
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
-    line = [sys.executable, "-m", f"dvrk_kinematics.ros.{command}"]
+    line = [sys.executable, "-m", "dvrk_kinematics.ros.executables", command]
     if command == "demo":
         line += ["--no-record", "--output", str(tmp_path / "demo")]
     else:
@@ -140,7 +142,7 @@ def test_of_two_that_start_together_exactly_one_goes_on() -> None:
             process.wait()
 
 
-def test_two_descriptions_with_one_root_are_told_apart(run: Any, tmp_path: Path) -> None:
+def test_two_descriptions_with_one_root_are_told_apart(run_alone: Any, tmp_path: Path) -> None:
     """The root would have two parents on tf, and the arms would jump from one to the other."""
     parts, above = ['<link name="world"/>'], "world"
     for name in load_arm("PSM").joint_names:
@@ -152,11 +154,11 @@ def test_two_descriptions_with_one_root_are_told_apart(run: Any, tmp_path: Path)
         above = f"{name}_link"
     file = tmp_path / "psm.urdf"
     file.write_text(f'<robot name="r">{"".join(parts)}</robot>')
-    wait_running(run(bridge_of("roots", arm="PSM1", description=str(file))))
+    wait_running(run_alone(bridge_of("roots", arm="PSM1", description=str(file))))
     second = start(bridge_of("roots", arm="PSM2", description=str(file)))
     said = await_end(second)
     assert second.returncode == 1 and "its root 'world' is the root of another arm's" in said
-    wait_running(run(bridge_of("roots", arm="PSM2", description=str(file), join="none")))
+    wait_running(run_alone(bridge_of("roots", arm="PSM2", description=str(file), join="none")))
 
 
 def test_a_bridge_on_another_machine_is_told_from_one_that_died_on_this() -> None:

@@ -15,11 +15,13 @@ from dvrk_kinematics.ros.demo.block_o_client import BlockOClient
 pytestmark = pytest.mark.ros
 
 
-def test_an_arm_comes_up_when_it_is_there_and_stays_down_when_it_is_disabled(run, node) -> None:
-    bridge = run(Process("arm_bridge", parameters={"arm": "PSM1", "bring_up": True}))
+def test_an_arm_comes_up_when_it_is_there_and_stays_down_when_it_is_disabled(
+    run_alone, node
+) -> None:
+    bridge = run_alone(Process("arm_bridge", parameters={"arm": "PSM1", "bring_up": True}))
     sent = CommandLog(node, "PSM1/", load_arm("PSM"), lambda: None)
     until(lambda: sent.is_connected, "the bridge's commands")
-    run(simulated_arms(["PSM1"]))
+    run_alone(simulated_arms(["PSM1"]))
     until(lambda: "home: homed" in bridge.output, "the arm is homed")
     assert sent.words() == ["enable", "home"]
     client = BlockOClient(node, "PSM1")

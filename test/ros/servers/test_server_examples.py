@@ -33,8 +33,8 @@ def run_example(name: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stdout + done.stderr
 
 
-def test_a_node_asks_for_joint_positions(run: Any) -> None:
-    run(SERVER)
+def test_a_node_asks_for_joint_positions(run_alone: Any) -> None:
+    run_alone(SERVER)
     text = run_example("02_ik_from_another_node.py")
     assert "pose 0: ok [" in text and "pose 1: ok [" in text
     assert "pose 2: outside limits" in text and "] insertion" in text
@@ -43,11 +43,11 @@ def test_a_node_asks_for_joint_positions(run: Any) -> None:
 
 
 def test_two_arms_replay_a_recording_together_and_one_makes_a_first_motion(
-    run: Any, node: Node, tmp_path_factory: pytest.TempPathFactory
+    run_alone: Any, node: Node, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("recordings")
     for process in make_processes(["PSM1", "PSM2"], str(folder)):
-        run(process)
+        run_alone(process)
     clients = {name: MotionClient(node, name) for name in ("PSM1", "PSM2")}
     clients["PSM1"].get_ready()
     refused = run_example("05_two_arms_replay.py", code=1)
