@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from screws import ScrewChain
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.kinematics.chain import SerialChain
-from dvrk_kinematics.kinematics.exponentials import ScrewChain
 
 
 def test_screws_read_off_any_arm_give_its_poses(every_arm: Arm, rng: np.random.Generator) -> None:

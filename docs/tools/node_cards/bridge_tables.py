@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
+from docs.tools.node_cards.markdown_tables import make_table, parameter_table
 from dvrk_kinematics.ros.bridge.contract import (
     ACTIONS,
     PUBLISHED,
@@ -16,7 +17,6 @@ from dvrk_kinematics.ros.bridge.contract import (
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
 from dvrk_kinematics.ros.crtk.contract import type_name
-from dvrk_kinematics.ros.markdown import make_table, parameter_table
 
 __all__ = ["TABLES", "action_table", "topic_table"]
 

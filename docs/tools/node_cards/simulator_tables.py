@@ -1,18 +1,13 @@
-"""The contract as Markdown, for the node cards.
-
-``python -m dvrk_kinematics.ros.contract_tables docs/nodes/*.md`` writes the tables between the
-marks of the cards anew; a test tells when they differ.
-"""
+"""The tables of the arm simulator's node card, made from what the code declares."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 from rclpy.qos import QoSDurabilityPolicy
 
-from dvrk_kinematics.ros import bridge_tables, server_tables
+from docs.tools.node_cards.markdown_tables import make_table, parameter_table
+from docs.tools.node_cards.process_deviations import PROCESS_DEVIATIONS
 from dvrk_kinematics.ros.crtk.contract import (
     CONTRACT,
     LEFT_OUT,
@@ -22,25 +17,11 @@ from dvrk_kinematics.ros.crtk.contract import (
     namespace_of,
     type_name,
 )
-from dvrk_kinematics.ros.markdown import make_table, parameter_table, rewrite_tables
-from dvrk_kinematics.ros.simulator.deviations import PROCESS_DEVIATIONS
 from dvrk_kinematics.ros.simulator.faults import FAULT_SERVICES
 from dvrk_kinematics.ros.simulator.settings import SimulatorSettings
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 
-__all__ = ["TABLES", "rewrite"]
-
-
-def rewrite(card: str) -> str:
-    """A card with its tables as they are now.
-
-    Raises:
-        UnknownName: If a mark names no table.
-    """
-    tables = TABLES | bridge_tables.TABLES
-    for more in server_tables.TABLES.values():
-        tables = tables | more
-    return rewrite_tables(card, tables)
+__all__ = ["TABLES"]
 
 
 def _topics(kind: Kind, is_published: bool) -> str:
@@ -120,14 +101,3 @@ TABLES: dict[str, Callable[[], str]] = {
     "deviations": _deviations,
 }
 """Every table of the simulator's card by the name in its mark."""
-
-
-def main(cards: Sequence[str]) -> None:
-    """Write the tables of cards anew."""
-    for name in cards:
-        path = Path(name)
-        path.write_text(rewrite(path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

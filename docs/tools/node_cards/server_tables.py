@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dvrk_kinematics.ros.bridge_tables import action_table, topic_table
+from docs.tools.node_cards.bridge_tables import action_table, topic_table
+from docs.tools.node_cards.markdown_tables import make_table, parameter_table
 from dvrk_kinematics.ros.crtk.contract import type_name
-from dvrk_kinematics.ros.markdown import make_table, parameter_table
 from dvrk_kinematics.ros.servers.contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
 from dvrk_kinematics.ros.servers.kinematics_server import KinematicsSettings
 from dvrk_kinematics.ros.servers.trajectory_server import TrajectorySettings
