@@ -19,8 +19,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.ros.common.calls import call, send_goal
-from dvrk_kinematics.ros.common.client_process import run_client
 from dvrk_kinematics.ros.common.patience import PATIENT, looking_at
+from dvrk_kinematics.ros.common.run_client import run_client
 
 
 def move(node: Node) -> None:

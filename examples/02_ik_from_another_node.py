@@ -12,7 +12,7 @@ from dvrk_kinematics_interfaces.srv import SolveIk
 from rclpy.node import Node
 
 from dvrk_kinematics.ros.common.calls import call
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.common.run_client import run_client
 
 STATUS = (
     "ok",

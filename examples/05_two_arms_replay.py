@@ -15,7 +15,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.common.run_client import run_client
 from dvrk_kinematics.ros.common.stamps import write_stamp
 
 # To the same joint positions, and then 10 mm forth and back along the tool's x.

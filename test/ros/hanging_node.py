@@ -8,8 +8,8 @@ import threading
 
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.common import process
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.common import run_node
+from dvrk_kinematics.ros.common.run_client import run_client
 
 HANG_S = 60
 
@@ -43,7 +43,7 @@ class NeverMade(Node):
     def __init__(self) -> None:
         super().__init__("hanging")
         # The time that it has otherwise would only make the test longer.
-        vars(process)["STOP_S"] = 2.0
+        vars(run_node)["STOP_S"] = 2.0
         say_ready()
         threading.Event().wait()
 
@@ -60,7 +60,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "client":
         sys.exit(run_client("hanging", work))
     if sys.argv[1] == "start":
-        sys.exit(process.run_node(NeverMade))
+        sys.exit(run_node.run_node(NeverMade))
     if sys.argv[1] == "code":
-        sys.exit(process.run_node(HangingNode, on_stop=lambda _: 5))
-    sys.exit(process.run_node(HangingNode))
+        sys.exit(run_node.run_node(HangingNode, on_stop=lambda _: 5))
+    sys.exit(run_node.run_node(HangingNode))

@@ -26,7 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.ros.bridge.node import BridgeNode
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.executables import end_process
 from dvrk_kinematics.ros.servers.kinematics_server import KinematicsServer
 from dvrk_kinematics.ros.servers.trajectory_server import TrajectoryServer

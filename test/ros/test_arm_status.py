@@ -18,8 +18,8 @@ from dvrk_kinematics.ros.arm_command.arm_status import (
     find_next_step,
     summarise_status,
 )
-from dvrk_kinematics.ros.arm_command.arm_target import find_duration, read_target
 from dvrk_kinematics.ros.arm_command.command import parse
+from dvrk_kinematics.ros.arm_command.read_target import find_duration, read_target
 from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity, show_quantity
 

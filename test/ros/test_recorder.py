@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from bench.processes import die_with_parent
-from dvrk_kinematics.cli.report.bag import read_recording
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.errors import BagError
 from dvrk_kinematics.ros.bringup.processes import Process, command_line, recording
 from dvrk_kinematics.ros.common import qos

@@ -10,7 +10,6 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, type_name
-from dvrk_kinematics.ros.recorder.message_types import find_definition, find_message_class
 from dvrk_kinematics.ros.recorder.topics import (
     choose_topics,
     find_topics_file,
@@ -18,6 +17,7 @@ from dvrk_kinematics.ros.recorder.topics import (
     qos_overrides,
     standard_topics,
 )
+from dvrk_kinematics.ros.recorder.type_definition import find_definition, find_message_class
 
 STANDARD = standard_topics(["PSM1"])
 FEEDBACK = "control_msgs/action/FollowJointTrajectory_FeedbackMessage"

@@ -26,8 +26,8 @@ from dvrk_kinematics.ros.arm_command.arm_status import (
     describe_state,
     find_next_step,
 )
-from dvrk_kinematics.ros.arm_command.arm_target import joint_quantity
 from dvrk_kinematics.ros.arm_command.bridge_facts import BridgeFacts, ask_bridge
+from dvrk_kinematics.ros.arm_command.read_target import joint_quantity
 from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.calls import SentGoal, call, send_goal
 from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine, HeardDiagnostics

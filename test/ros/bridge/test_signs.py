@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.driver.jaw import JawSettings
-from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.models.urdf.describe_urdf import describe
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
 from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.calls import send_goal

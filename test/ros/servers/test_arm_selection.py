@@ -8,7 +8,7 @@ import pytest
 
 from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
-from dvrk_kinematics.ros.servers.arm_selection import ArmSettings, load_arms
+from dvrk_kinematics.ros.servers.load_arms import ArmSettings, load_arms
 
 TIMEOUT_S = 60.0
 

@@ -9,9 +9,9 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.cli.report.figures import ReportFigures, compute_figures
 from dvrk_kinematics.cli.report.page import make_page
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.geometry.arrays import Array
 
 START_NS = 1_800_000_000_000_000_000

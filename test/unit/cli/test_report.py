@@ -12,7 +12,7 @@ from small_bags import NS, Rows, at, figures_of, joints, path, pose, text, write
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.cli.report.__main__ import main, make_report
-from dvrk_kinematics.cli.report.bag import read_recording
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.errors import BagError, MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 

@@ -22,9 +22,9 @@ import pytest
 from hostile_bags import make_bag
 
 from dvrk_kinematics.cli.report.__main__ import main
-from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.cli.report.figures import compute_figures
 from dvrk_kinematics.cli.report.page import make_page
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.errors import DvrkError
 
 BAGS = max(1, round(100 * float(os.environ.get("DVRK_CAMPAIGN", "1"))))

@@ -10,14 +10,14 @@ import pytest
 from small_bags import NS, Rows, at, figures_of, joints, page_of, path, scaling, write_bag
 from test_report import HOME, TIMES, arm_rows, plan_row, swing
 
-from dvrk_kinematics.bags.mcap import MAGIC
-from dvrk_kinematics.cli.output_file import write_output
+from dvrk_kinematics.bags.mcap_records import MAGIC
 from dvrk_kinematics.cli.papers import obstacle_report, weld_report
 from dvrk_kinematics.cli.report.__main__ import main, make_report
-from dvrk_kinematics.cli.report.bag import read_recording
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.cli.report.recording import RecordedSpeed
 from dvrk_kinematics.cli.report.slow_downs import SlowDowns, measure_slow_downs, scaled_end
 from dvrk_kinematics.cli.workspace.__main__ import main as workspace
+from dvrk_kinematics.cli.write_output import write_output
 from dvrk_kinematics.errors import BagError, OutputError
 
 PLAN = "/trajectory/PSM1/planned_path"

@@ -9,10 +9,10 @@ import pytest
 from small_bags import PSM_JOINTS, Rows, at, figures_of, joints, page_of, text, write_bag
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.cli.report.model import find_model
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.cli.report.recording import ArmRecording
-from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.models.urdf.describe_urdf import describe
 
 ECM_JOINTS = PSM_JOINTS[:4]
 

@@ -21,9 +21,9 @@ from small_bags import (
 )
 
 from dvrk_kinematics.cli.report.__main__ import main
-from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.cli.report.figures import compute_figures
 from dvrk_kinematics.cli.report.plots import _frame, _joint_plots
+from dvrk_kinematics.cli.report.read_recording import read_recording
 from dvrk_kinematics.geometry.arrays import Array
 
 TIMES = np.arange(0.0, 2.0, 0.005)

@@ -11,7 +11,7 @@ import pytest
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.cli.papers import weld_report
-from dvrk_kinematics.cli.papers.weld_line import (
+from dvrk_kinematics.cli.papers.weld_task import (
     WeldTask,
     approximate_weld,
     link_rates,

@@ -21,7 +21,7 @@ from dvrk_kinematics.driver import (
     make_motion_limits,
     no_tolerance,
 )
-from dvrk_kinematics.driver.playback.joining import make_join
+from dvrk_kinematics.driver.playback.join import make_join
 from dvrk_kinematics.motion.extremes import find_extremes
 
 HOME = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0])

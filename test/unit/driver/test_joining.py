@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dvrk_kinematics.driver.playback.joining import make_join
+from dvrk_kinematics.driver.playback.join import make_join
 from dvrk_kinematics.motion.extremes import find_extremes
 from dvrk_kinematics.motion.spline import Sample
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.kinematics.interruption import check_in, interruptible
+from dvrk_kinematics.kinematics.interruptible import check_in, interruptible
 
 ARMS = {
     "psm": load_arm("PSM"),

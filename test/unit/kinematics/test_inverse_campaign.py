@@ -18,7 +18,7 @@ from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult
-from dvrk_kinematics.models.loader import instrument_names
+from dvrk_kinematics.models.load_model import instrument_names
 
 POSITION = 1e-9
 """Largest position error of a solution, and how true the claim is (m)."""

@@ -14,7 +14,7 @@ from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.solver import PsmSolver
-from dvrk_kinematics.models.loader import instrument_names
+from dvrk_kinematics.models.load_model import instrument_names
 
 DATA = Path(__file__).parents[2] / "data"
 TURN = 2.0 * np.pi

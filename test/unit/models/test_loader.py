@@ -13,7 +13,7 @@ import yaml
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.models import model_files as files
-from dvrk_kinematics.models.loader import arm_names, instrument_names, load_model
+from dvrk_kinematics.models.load_model import arm_names, instrument_names, load_model
 from dvrk_kinematics.models.schema import Convention, JointKind
 
 CONFIG = files.find_models_dir()

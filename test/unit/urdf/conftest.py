@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.models.urdf.description import describe, expand
+from dvrk_kinematics.models.urdf.describe_urdf import describe, expand
 
 # Test modules are imported one by one, not as a package: what they share is found here.
 sys.path.insert(0, str(Path(__file__).parent))

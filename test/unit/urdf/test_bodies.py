@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dvrk_kinematics.models.loader import load_model
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.load_model import load_model
 from dvrk_kinematics.models.urdf.solids import Shape, read_solids
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 FILES = ["psm", "ecm", "suj", "patient_cart", "rvm1", "cyber310"]
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dvrk_kinematics.errors import MissingExtra, ModelError, UnknownName
-from dvrk_kinematics.models.urdf.description import describe, expand, urdf_files
+from dvrk_kinematics.models.urdf.describe_urdf import describe, expand, urdf_files
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ["psm", "ecm", "suj", "patient_cart", "torso_scene", "rvm1", "cyber310"]

@@ -13,7 +13,7 @@ from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 # name, type, parent, child, xyz, rpy, axis, mimic (joint, multiplier)
 Row = tuple[str, str, str, str, str, str, str, tuple[str, float] | None]

@@ -19,9 +19,9 @@ from urdf_text import joint_text, robot_text
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.kinematics.link_tree import LinkTree
-from dvrk_kinematics.models.urdf.description import describe, expand
-from dvrk_kinematics.models.urdf.reader import parse_urdf, read_urdf
+from dvrk_kinematics.models.urdf.describe_urdf import describe, expand
 from dvrk_kinematics.models.urdf.solids import read_solids
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf, read_urdf
 
 ARMS = ("PSM1", "ECM", "SUJ_PSM1", "RVM1")
 GOOD = robot_text(joint_text("j1", "a", "b"), links="a b")

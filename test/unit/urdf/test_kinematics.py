@@ -12,8 +12,8 @@ import pytest
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.models.loader import instrument_names, model_name
-from dvrk_kinematics.models.urdf.description import expand
+from dvrk_kinematics.models.load_model import instrument_names, model_name
+from dvrk_kinematics.models.urdf.describe_urdf import expand
 
 ARMS = ["PSM1", "ECM", "SUJ_PSM1", "SUJ_PSM2", "SUJ_PSM3", "SUJ_ECM", "RVM1", "CYBER310"]
 INSTRUMENTS = ["400006", "400117", "CAUDIER", "400093", "400183", "400143"]

@@ -13,7 +13,7 @@ import pytest
 from dvrk_kinematics.cli.render import __main__ as render
 from dvrk_kinematics.cli.render.scenes import SCENES, Scene
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -12,8 +12,8 @@ from dvrk_kinematics.errors import InvalidInput, MissingExtra, ModelError, Unkno
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.models.schema import JointKind
-from dvrk_kinematics.models.urdf.reader import UrdfModel, parse_urdf
 from dvrk_kinematics.models.urdf.solids import read_solids
+from dvrk_kinematics.models.urdf.urdf_model import UrdfModel, parse_urdf
 
 
 def _frames(urdf: UrdfModel, **positions: float) -> dict[str, np.ndarray]:

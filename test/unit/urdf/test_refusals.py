@@ -8,7 +8,7 @@ import pytest
 from urdf_text import LIMIT, joint_text, robot_text
 
 from dvrk_kinematics.errors import ModelError
-from dvrk_kinematics.models.urdf.reader import read_urdf
+from dvrk_kinematics.models.urdf.urdf_model import read_urdf
 
 GOOD = joint_text("j1", "a", "b")
 BROKEN = {

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from dvrk_kinematics.cli.output_file import write_output
+from dvrk_kinematics.cli.write_output import write_output
 from dvrk_kinematics.errors import MissingExtra
 
 __all__ = ["COLOURS", "sheet"]

@@ -16,8 +16,8 @@ from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.ros.arm_command.arm_client import ArmClient, ArmOutcome
-from dvrk_kinematics.ros.arm_command.arm_target import joint_quantity
 from dvrk_kinematics.ros.arm_command.bridge_facts import BridgeFacts
+from dvrk_kinematics.ros.arm_command.read_target import joint_quantity
 from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.patience import looking_at
 from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity, show_quantity

@@ -11,7 +11,6 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models import model_files as files
-from dvrk_kinematics.models.controllers import read_controller
 from dvrk_kinematics.models.dh_rows import read_chain, read_joints
 from dvrk_kinematics.models.inertials import attach_inertials
 from dvrk_kinematics.models.instruments import instrument_names as _instrument_names
@@ -24,6 +23,8 @@ from dvrk_kinematics.models.links import (
     read_loops,
     root_link,
 )
+from dvrk_kinematics.models.read_controller import read_controller
+from dvrk_kinematics.models.read_yaml import Node
 from dvrk_kinematics.models.schema import (
     ArmModel,
     Convention,
@@ -32,7 +33,6 @@ from dvrk_kinematics.models.schema import (
     JointModel,
     LinkModel,
 )
-from dvrk_kinematics.models.yaml_reader import Node
 
 __all__ = ["arm_names", "instrument_names", "load_model", "model_name"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dvrk_kinematics.cli.charts import COLOURS, sheet
+from dvrk_kinematics.cli.chart_sheet import COLOURS, sheet
 from dvrk_kinematics.cli.workspace.slices import COLOUR_MAP, grid_axis
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm

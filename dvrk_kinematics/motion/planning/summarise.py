@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 from dvrk_kinematics.motion.cannula import CannulaRule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from dvrk_kinematics.models.read_yaml import Node
 from dvrk_kinematics.models.schema import ControllerModel, JointModel
-from dvrk_kinematics.models.yaml_reader import Node
 
 __all__ = ["read_controller"]
 

@@ -14,10 +14,10 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from dvrk_kinematics.errors import DvrkError
+from dvrk_kinematics.ros.common.answer_arguments import answer_arguments, explain_empty
 from dvrk_kinematics.ros.common.end_times import STOP_S, TEARDOWN_S
 from dvrk_kinematics.ros.common.end_watchdog import EndWatchdog
 from dvrk_kinematics.ros.common.interruptions import StopRequest, stop_signals
-from dvrk_kinematics.ros.common.node_usage import answer_arguments, explain_empty
 from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 
 __all__ = ["bound_end", "run_node", "take_down"]

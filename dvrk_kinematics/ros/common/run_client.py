@@ -23,7 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 from dvrk_kinematics.errors import DvrkError
 from dvrk_kinematics.ros.common.end_watchdog import EndWatchdog
 from dvrk_kinematics.ros.common.interruptions import Interrupted, Interruptions
-from dvrk_kinematics.ros.common.process import bound_end, take_down
+from dvrk_kinematics.ros.common.run_node import bound_end, take_down
 from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 from dvrk_kinematics.ros.common.terminal import write_out
 

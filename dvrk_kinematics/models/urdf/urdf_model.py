@@ -21,15 +21,15 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
+from dvrk_kinematics.models.read_yaml import read_text
 from dvrk_kinematics.models.schema import Inertial, JointKind, JointModel, LinkModel
-from dvrk_kinematics.models.urdf.joints import (
+from dvrk_kinematics.models.urdf.urdf_joint import (
     Mimic,
     UrdfJoint,
     follow_mimics,
     read_joint,
     read_pose,
 )
-from dvrk_kinematics.models.yaml_reader import read_text
 
 __all__ = ["UrdfModel", "parse_robot", "parse_urdf", "read_urdf"]
 
