@@ -16,7 +16,7 @@ import pytest
 from dvrk_kinematics.errors import MissingExtra, ModelError, UnknownName
 from dvrk_kinematics.models.urdf.describe_urdf import describe, expand, urdf_files
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 FILES = ["psm", "ecm", "suj", "patient_cart", "torso_scene", "rvm1", "cyber310"]
 CHECK_URDF = shutil.which("check_urdf")
 

@@ -276,7 +276,7 @@ def test_bad_input_is_refused_by_name(psm: Arm) -> None:
 
 
 def test_a_flight_plan_has_the_fields_of_its_message() -> None:
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[4]
     text = (root / "interfaces/dvrk_kinematics_interfaces/msg/FlightPlan.msg").read_text()
     code = [line.partition("#")[0].split() for line in text.splitlines()]
     assert [field.name for field in fields(FlightPlan)] == [words[1] for words in code if words]

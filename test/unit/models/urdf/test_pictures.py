@@ -15,7 +15,7 @@ from dvrk_kinematics.cli.render.scenes import SCENES, Scene
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[4] / "docs"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

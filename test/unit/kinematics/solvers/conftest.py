@@ -1,4 +1,4 @@
-"""What tests of kinematics share is found beside them."""
+"""What the tests of solvers share is found beside them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[3] / "config" / "rviz"
+FOLDER = Path(__file__).resolve().parents[4] / "config" / "rviz"
 
 
 def _manager(name: str) -> dict[str, Any]:

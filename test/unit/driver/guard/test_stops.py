@@ -18,7 +18,7 @@ from dvrk_kinematics.driver import (
     StopKind,
 )
 
-SAFETY = Path(__file__).resolve().parents[3] / "docs" / "safety.md"
+SAFETY = Path(__file__).resolve().parents[4] / "docs" / "safety.md"
 FAR = np.array([0.4, 0.3, 0.2, 1.0, 0.3, -0.3])
 
 

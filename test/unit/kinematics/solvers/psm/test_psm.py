@@ -16,7 +16,7 @@ from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.solver import PsmSolver
 from dvrk_kinematics.models.load_model import instrument_names
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[4] / "data"
 TURN = 2.0 * np.pi
 PSM = load_arm("PSM", instrument="400006")
 WRIST_ON_RCM = 0.4318 - 0.4162

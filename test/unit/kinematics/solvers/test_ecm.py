@@ -14,7 +14,7 @@ from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.kinematics.result import IkPolicy, IkStatus
 from dvrk_kinematics.kinematics.solvers.ecm import EcmSolver
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 ECM = load_arm("ECM")
 
 

@@ -272,7 +272,7 @@ def test_a_file_that_is_no_figure_is_refused_with_its_place(
 
 
 def test_the_durations_in_the_docs_are_those_of_the_figure() -> None:
-    page = Path(__file__).parents[3] / "docs" / "block_o.md"
+    page = Path(__file__).parents[4] / "docs" / "block_o.md"
     rows = re.findall(r"^\| `(\S+?)`.*\| ([\d.]+) s \| (\d+) s \|$", page.read_text(), re.M)
     speeds = {f'PRESETS["{name}"]': preset for name, preset in PRESETS.items()}
     speeds["QUICK"] = QUICK

@@ -2,7 +2,7 @@
 
 DVRK_CAMPAIGN multiplies how many there are, and DVRK_CAMPAIGN_DRAWN is the part that is drawn:
 
-    DVRK_CAMPAIGN=20 DVRK_CAMPAIGN_DRAWN=0.05 ./dvrk test test/unit/cli/test_report_campaign.py
+    DVRK_CAMPAIGN=20 DVRK_CAMPAIGN_DRAWN=0.05 ./dvrk test test/unit/cli/report -k campaign
 """
 
 from __future__ import annotations

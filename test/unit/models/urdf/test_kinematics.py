@@ -58,7 +58,7 @@ def test_every_classic_instrument_is_where_the_model_says(
 ) -> None:
     """All of them in one tree, from a file of a user's own that uses our macros."""
     names = instrument_names("Classic")
-    macros = Path(__file__).resolve().parents[3] / "urdf" / "macros" / "instrument.xacro"
+    macros = Path(__file__).resolve().parents[4] / "urdf" / "macros" / "instrument.xacro"
     parts = [
         f'<link name="t{i}_rest"/><joint name="t{i}_at" type="fixed"><parent link="world"/>'
         f'<child link="t{i}_rest"/></joint><xacro:dvrk_find_instrument instrument="{name}"/>'
