@@ -22,8 +22,8 @@ from dvrk_kinematics.errors import ArmNotReady, BridgeMissing
 from dvrk_kinematics.ros.arm_command.arm_client import ArmClient
 from dvrk_kinematics.ros.arm_command.command import carry_out, parse
 from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.common.patience import Patience
 from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 

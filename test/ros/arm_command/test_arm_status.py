@@ -20,7 +20,7 @@ from dvrk_kinematics.ros.arm_command.arm_status import (
 )
 from dvrk_kinematics.ros.arm_command.command import parse
 from dvrk_kinematics.ros.arm_command.read_target import find_duration, read_target
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity, show_quantity
 
 READY = {"state": "ENABLED", "is_homed": "True", "enabled_here": "True", "hardware": "simulated"}

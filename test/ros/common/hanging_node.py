@@ -8,8 +8,8 @@ import threading
 
 from rclpy.node import Node
 
+from dvrk_kinematics.ros.client.run_client import run_client
 from dvrk_kinematics.ros.common import run_node
-from dvrk_kinematics.ros.common.run_client import run_client
 
 HANG_S = 60
 

@@ -17,7 +17,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import CallFailed, GoalRejected
-from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.client.calls import call, send_goal
 
 TIMEOUT_S = 30.0
 

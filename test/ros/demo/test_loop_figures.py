@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.demo.loop_figures import compare_lines
 
 

@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics.driver.playback.goal_result import GoalStatus
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
+from dvrk_kinematics.ros.client.calls import SentGoal, send_goal
 from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
 
 TIMEOUT_S = 30.0

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics.driver.playback.goal_result import GoalStatus
-from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.client.calls import call, send_goal
 from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.rclpy_ext.patient_answers import (
     PATIENCE_S,

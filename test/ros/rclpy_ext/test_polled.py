@@ -13,8 +13,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String, UInt32
 from std_srvs.srv import Trigger
 
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import call
 from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by
 from dvrk_kinematics.ros.rclpy_ext.patched_message import RawReader
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledGroup, PolledSubscription

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from dvrk_kinematics.errors import CallFailed
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.rclpy_ext.polled_service import PolledService
 
 TIMEOUT_S = 30.0

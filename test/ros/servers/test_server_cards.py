@@ -17,7 +17,7 @@ from docs.tools.node_cards.card_tables import rewrite
 from docs.tools.node_cards.server_tables import TABLES
 from dvrk_kinematics.ros.bridge.contract import BridgeTopic
 from dvrk_kinematics.ros.bringup.processes import Process
-from dvrk_kinematics.ros.common.calls import send_goal
+from dvrk_kinematics.ros.client.calls import send_goal
 from dvrk_kinematics.ros.crtk.contract import type_name
 from dvrk_kinematics.ros.servers.contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
 
