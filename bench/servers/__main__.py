@@ -81,7 +81,7 @@ def measure_rest(node: Node, seconds: float) -> dict[str, float]:
     """What the servers take while an arm says where it is and nobody asks them (% of a core)."""
     servers = ["kinematics_server", "trajectory_server"]
     parts = [
-        *([f"dvrk_kinematics.ros.{server}"] for server in servers),
+        *([f"dvrk_kinematics.ros.servers.{server}"] for server in servers),
         ["dvrk_kinematics.ros.simulator.node"],
         ["dvrk_kinematics.ros.bridge.node"],
     ]

@@ -102,7 +102,7 @@ def test_who_starts_a_second_system_never_commands_the_first(
     """Its own bridge ends soon, but its client may have found the first one's services before."""
     client = make_rig("" if command == "demo" else "traced").client
     client.until(lambda: client.commands.is_connected, "the bridge's commands")
-    line = [sys.executable, "-m", f"dvrk_kinematics.ros.{command}"]
+    line = [sys.executable, "-m", f"dvrk_kinematics.ros.demo.{command}"]
     if command == "demo":
         line += ["--no-record", "--output", str(tmp_path / "demo")]
     else:
