@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "dvrk_kinematics"
 ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+WORKAROUNDS = sorted((PACKAGE / "ros" / "rclpy_ext").glob("[!_]*.py"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 # Rooms whose names would drag rclpy, or a drawing library, into processes that must start quickly.
@@ -91,6 +92,17 @@ def test_pages_and_examples_import_what_rooms_offer(page: Path) -> None:
         assert room in offered, f"{room} is a file; import from the room that it is in"
         names = {name.strip() for name in match["names"].strip("()").split(",")} - {""}
         assert names <= set(offered[room]), f"{room} does not offer {names - set(offered[room])}"
+
+
+@pytest.mark.parametrize("file", WORKAROUNDS, ids=lambda file: file.name)
+def test_every_workaround_names_what_it_answers_and_the_test_that_shows_it(file: Path) -> None:
+    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    assert re.search(r"^Answers rclpy \d+\.\d+\b", text, re.M), "which version of rclpy?"
+    named = re.findall(r"``(test_\w+\.py)::(test_\w+)``", text)
+    assert named, "which test?"
+    for name, test in named:
+        there = (ROOT / "test" / "ros" / "rclpy_ext" / name).read_text(encoding="utf-8")
+        assert f"def {test}(" in there
 
 
 def test_a_motion_is_planned_with_names_of_its_room_alone() -> None:
