@@ -18,9 +18,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.common.calls import call, send_goal
-from dvrk_kinematics.ros.common.client_process import run_client
-from dvrk_kinematics.ros.common.patience import PATIENT, looking_at
+from dvrk_kinematics.ros.client import PATIENT, call, looking_at, run_client, send_goal
 
 
 def move(node: Node) -> None:

@@ -11,8 +11,7 @@ import sys
 from dvrk_kinematics_interfaces.srv import SolveIk
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.common.calls import call
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.client import call, run_client
 
 STATUS = (
     "ok",

@@ -11,12 +11,15 @@ import numpy as np
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import PlanRefused
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.figures.block_o import PRESETS, trace_figure
-from dvrk_kinematics.motion.figures.figure import Figure
-from dvrk_kinematics.motion.figures.placement import place
-from dvrk_kinematics.motion.limits import make_motion_limits
-from dvrk_kinematics.motion.planning.planner import plan_motion
+from dvrk_kinematics.motion import (
+    PRESETS,
+    Figure,
+    make_cannula_rule,
+    make_motion_limits,
+    place,
+    plan_motion,
+    trace_figure,
+)
 
 psm = load_arm("PSM", instrument="400006")
 

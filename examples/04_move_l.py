@@ -10,13 +10,19 @@ import numpy as np
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import PlanRefused
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.motion.cannula import make_cannula_rule
-from dvrk_kinematics.motion.limits import make_motion_limits
-from dvrk_kinematics.motion.moves import MoveAbsJ, MoveC, MoveJ, MoveL
-from dvrk_kinematics.motion.planning.planner import PlanOptions, plan_motion
-from dvrk_kinematics.motion.programs.program import Program
-from dvrk_kinematics.motion.programs.program_file import format_recording
-from dvrk_kinematics.motion.timing.speeds import TipSpeeds
+from dvrk_kinematics.motion import (
+    MoveAbsJ,
+    MoveC,
+    MoveJ,
+    MoveL,
+    PlanOptions,
+    Program,
+    TipSpeeds,
+    format_recording,
+    make_cannula_rule,
+    make_motion_limits,
+    plan_motion,
+)
 
 psm = load_arm("PSM", instrument="400006")
 limits, cannula = make_motion_limits(psm), make_cannula_rule(psm)

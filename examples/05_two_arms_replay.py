@@ -14,9 +14,7 @@ from dvrk_kinematics_interfaces.msg import MotionStep
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
-from dvrk_kinematics.ros.common.client_process import run_client
-from dvrk_kinematics.ros.common.stamps import write_stamp
+from dvrk_kinematics.ros.client import SentGoal, run_client, send_goal, write_stamp
 
 # To the same joint positions, and then 10 mm forth and back along the tool's x.
 begin = MotionStep(kind=MotionStep.MOVE_ABS_J, jp=[0.1, 0.0, 0.12, 0.0, 0.0, 0.0], speed=0.5)

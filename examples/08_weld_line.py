@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.papers.weld_line import WeldTask, link_rates, off_the_line, sample_weld
+from dvrk_kinematics.cli.papers import WeldTask, link_rates, off_the_line, sample_weld
 
 np.set_printoptions(precision=4, suppress=True)
 

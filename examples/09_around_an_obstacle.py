@@ -10,11 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.cli.papers.pick_and_place import PickAndPlace, clearance, curve_joints
-from dvrk_kinematics.motion.limits import make_motion_limits
-from dvrk_kinematics.motion.moves import MoveAbsJ
-from dvrk_kinematics.motion.planning.planner import plan_motion
-from dvrk_kinematics.motion.timing.logistic import Curve
+from dvrk_kinematics.cli.papers import PickAndPlace, clearance, curve_joints
+from dvrk_kinematics.motion import Curve, MoveAbsJ, make_motion_limits, plan_motion
 
 np.set_printoptions(precision=3, suppress=True)
 

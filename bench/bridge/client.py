@@ -26,7 +26,7 @@ from bench.bridge.slider import SPEED, Slider
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.planning.planner import Plan
-from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.client.calls import call, send_goal
 from dvrk_kinematics.ros.common.conversions import to_flat
 from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 from dvrk_kinematics.ros.common.stamps import write_stamp

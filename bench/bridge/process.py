@@ -15,7 +15,7 @@ from bench.loop.ticks import TickRecorder
 from dvrk_kinematics.ros.bridge.node import ArmBridge
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 from dvrk_kinematics.ros.common.parameters import Parameters
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.steady_loop import Tick
 
 _MEMORY_EVERY = 200

@@ -19,8 +19,8 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bench.loop.edges import JOINTS
+from dvrk_kinematics.ros.client.calls import call, send_goal
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import call, send_goal
 from dvrk_kinematics.ros.common.spinning_node import SpinningNode
 from dvrk_kinematics.ros.common.stamps import ns_to_stamp
 

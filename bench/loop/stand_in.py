@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rclpy.node import Node
 
 from bench.loop.ticks import PERIOD_S, TickRecorder, parse_arguments
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.steady_loop import SteadyLoop, Tick
 
 __all__ = ["StandIn", "run_stand_in"]

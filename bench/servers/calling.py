@@ -11,7 +11,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.conversions import matrices_to_cp, to_flat
 
 __all__ = ["BATCH", "RoundTrips", "measure_round_trips"]

@@ -7,7 +7,7 @@ import sys
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 
 
 def make_server() -> Node:

@@ -13,7 +13,7 @@ from std_srvs.srv import Trigger
 
 from bench.servers.setpoints import TICK_S, SetpointTimes
 from dvrk_kinematics.motion.figures.block_o import PRESETS
-from dvrk_kinematics.ros.common.calls import call, send_goal
+from dvrk_kinematics.ros.client.calls import call, send_goal
 
 __all__ = ["Trace", "get_ready", "plan_placed", "trace"]
 

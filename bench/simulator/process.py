@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from bench.loop.ticks import TickRecorder
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.steady_loop import Tick
 from dvrk_kinematics.ros.simulator.node import ArmSimulator
 

@@ -17,8 +17,8 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.models.model_files import model_name
+from dvrk_kinematics.ros.client.calls import call, send_goal
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import call, send_goal
 from dvrk_kinematics.ros.common.stamps import write_stamp
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 

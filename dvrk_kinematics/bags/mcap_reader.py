@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from dvrk_kinematics.bags.mcap import MAGIC, RECORD_HEAD, Op
+from dvrk_kinematics.bags.mcap_records import MAGIC, RECORD_HEAD, Op
 from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 
 __all__ = ["LATEST_NS", "McapReader", "McapTopic"]

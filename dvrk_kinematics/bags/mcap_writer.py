@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from dvrk_kinematics.bags.mcap import MAGIC, Op, record, text
+from dvrk_kinematics.bags.mcap_records import MAGIC, Op, record, text
 
 __all__ = ["McapWriter"]
 

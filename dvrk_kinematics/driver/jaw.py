@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from dvrk_kinematics.driver.guard.guard import Guard
-from dvrk_kinematics.driver.playback.joining import make_join
+from dvrk_kinematics.driver.playback.join import make_join
 from dvrk_kinematics.driver.playback.path import JoinedPath, Momentum, PathClock
 from dvrk_kinematics.driver.playback.speed_scaling import SpeedScaling
 from dvrk_kinematics.driver.port import ArmPort, JawReading

@@ -24,7 +24,7 @@ from dvrk_kinematics.kinematics.validation import (
     poses_and_mask,
     seed_array,
 )
-from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.models.load_model import load_model
 from dvrk_kinematics.models.schema import ArmModel
 from dvrk_kinematics.models.zero import Zero, with_zero
 

@@ -1,7 +1,7 @@
 """Arms and instruments as data: frozen records read from config/models."""
 
 from dvrk_kinematics.models.instruments import instrument_names
-from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.models.load_model import load_model
 from dvrk_kinematics.models.model_files import arm_names, model_name
 from dvrk_kinematics.models.schema import (
     ArmModel,

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.models.read_yaml import Node
 from dvrk_kinematics.models.schema import Convention, DhRow, JointKind, JointModel
-from dvrk_kinematics.models.yaml_reader import Node
 
 __all__ = ["DH_KEYS", "dh_constants", "read_chain", "read_dh", "read_joint", "read_joints"]
 

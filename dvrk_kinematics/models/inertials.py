@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import frozen
+from dvrk_kinematics.models.read_yaml import Node
 from dvrk_kinematics.models.schema import Inertial, LinkModel
-from dvrk_kinematics.models.yaml_reader import Node
 
 __all__ = ["attach_inertials", "read_inertials"]
 

@@ -14,8 +14,8 @@ from dvrk_kinematics.models.dh_rows import read_chain, read_joint, read_joints
 from dvrk_kinematics.models.inertials import attach_inertials
 from dvrk_kinematics.models.links import instrument_links
 from dvrk_kinematics.models.pid_tolerance import COUPLED_AXES, coupled_axis
+from dvrk_kinematics.models.read_yaml import Node, merge
 from dvrk_kinematics.models.schema import InstrumentModel, JointModel
-from dvrk_kinematics.models.yaml_reader import Node, merge
 
 __all__ = ["find_instrument", "instrument_names", "read_instrument"]
 

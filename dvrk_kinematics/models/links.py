@@ -9,6 +9,7 @@ import numpy as np
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models.dh_rows import DH_KEYS, dh_constants, read_dh
+from dvrk_kinematics.models.read_yaml import Node
 from dvrk_kinematics.models.schema import (
     Convention,
     DhRow,
@@ -17,7 +18,6 @@ from dvrk_kinematics.models.schema import (
     LinkModel,
     LoopPoint,
 )
-from dvrk_kinematics.models.yaml_reader import Node
 
 __all__ = [
     "ROOT",

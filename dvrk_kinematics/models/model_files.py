@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dvrk_kinematics.errors import ModelError, UnknownName
-from dvrk_kinematics.models.yaml_reader import Node, read_yaml
+from dvrk_kinematics.models.read_yaml import Node, read_yaml
 
 __all__ = [
     "INSTRUMENTS_FILE",

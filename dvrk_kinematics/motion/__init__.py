@@ -15,21 +15,23 @@ from dvrk_kinematics.motion.moves import MoveAbsJ, MoveC, MoveJ, MoveL
 from dvrk_kinematics.motion.planning.flight_plan import FlightPlan
 from dvrk_kinematics.motion.planning.planner import Plan, PlanOptions, plan_motion
 from dvrk_kinematics.motion.planning.progress import PlanningProgress, PlanningWatch
-from dvrk_kinematics.motion.programs.program import Program, plan_recording, plan_together
+from dvrk_kinematics.motion.programs.program import Program, Replay, plan_recording, plan_together
 from dvrk_kinematics.motion.programs.program_file import (
     format_recording,
     load_recording,
     save_recording,
 )
 from dvrk_kinematics.motion.spline import Sample, Spline
+from dvrk_kinematics.motion.timing.logistic import Curve
 from dvrk_kinematics.motion.timing.speeds import TipSpeeds
-from dvrk_kinematics.motion.workspace import WorkspaceMap, workspace_map
+from dvrk_kinematics.motion.workspace import WorkspaceMap, make_orientations, workspace_map
 
 __all__ = [
     "BLOCK_O",
     "PRESETS",
     "QUICK",
     "CannulaRule",
+    "Curve",
     "Figure",
     "FlightPlan",
     "MotionLimits",
@@ -44,6 +46,7 @@ __all__ = [
     "PlanningProgress",
     "PlanningWatch",
     "Program",
+    "Replay",
     "Sample",
     "Spline",
     "TipSpeeds",
@@ -55,6 +58,7 @@ __all__ = [
     "load_recording",
     "make_cannula_rule",
     "make_motion_limits",
+    "make_orientations",
     "place",
     "plan_motion",
     "plan_recording",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
 from dvrk_kinematics.motion.spline import Spline

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from dvrk_kinematics.models.loader import instrument_names, load_model, model_name
+from dvrk_kinematics.models.load_model import instrument_names, load_model, model_name
 
 __all__ = ["driven_joints"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.models.load_model import load_model, model_name
 from dvrk_kinematics.simulation.arm import SimulatedArm
 from dvrk_kinematics.simulation.ecm import SimulatedEcm
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions

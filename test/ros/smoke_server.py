@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.conversions import flat_to_rows, to_flat
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 
 
 class SmokeServer(Node):

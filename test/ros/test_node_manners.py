@@ -11,7 +11,7 @@ import pytest
 
 from bench.processes import die_with_parent
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
-from dvrk_kinematics.ros.common.node_usage import NODE_SETTINGS, describe_node
+from dvrk_kinematics.ros.common.answer_arguments import NODE_SETTINGS, describe_node
 from dvrk_kinematics.ros.executables import COMMANDS, EXECUTABLES
 
 TIMEOUT_S = 60.0

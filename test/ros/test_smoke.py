@@ -17,8 +17,8 @@ from dvrk_kinematics_interfaces.srv import SolveFk
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
+from dvrk_kinematics.ros.client.calls import call, send_goal
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import call, send_goal
 from dvrk_kinematics.ros.common.conversions import cp_to_rows, to_flat
 
 Start = Callable[..., subprocess.Popen[str]]

@@ -39,7 +39,7 @@ def run_example(path: Path, *arguments: str) -> str:
 def write_bag(folder: Path) -> Path:
     """A small bag: the pitch goes from 0.1 to 0.3 rad, after a state that is not valid."""
     # Found by its file: tests are imported one by one, not as a package.
-    bags = runpy.run_path(str(ROOT / "test" / "unit" / "cli" / "small_bags.py"))
+    bags = runpy.run_path(str(ROOT / "test" / "unit" / "cli" / "report" / "small_bags.py"))
     rows = [("/PSM1/measured_js", 0.0, bags["joints"](np.ones(2), names=("disc_1", "disc_2")))]
     for t in (0.1, 0.2, 0.3):
         q = np.array([0.0, t, 0.12, 0.0, 0.0, 0.0])

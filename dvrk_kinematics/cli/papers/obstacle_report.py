@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dvrk_kinematics.cli.charts import COLOURS, sheet
+from dvrk_kinematics.cli.chart_sheet import COLOURS, sheet
 from dvrk_kinematics.cli.papers.pick_and_place import (
     JointCurves,
     PickAndPlace,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from dvrk_kinematics.cli.charts import COLOURS, sheet
+from dvrk_kinematics.cli.chart_sheet import COLOURS, sheet
 from dvrk_kinematics.cli.papers.run_report import run_report
-from dvrk_kinematics.cli.papers.weld_line import (
+from dvrk_kinematics.cli.papers.weld_task import (
     Motion,
     WeldTask,
     approximate_weld,

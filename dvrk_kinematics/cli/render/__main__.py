@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dvrk_kinematics.cli.output_file import write_output
+from dvrk_kinematics.cli.render.draw_solids import draw
 from dvrk_kinematics.cli.render.scenes import SCENES, Scene
-from dvrk_kinematics.cli.render.solids import draw
+from dvrk_kinematics.cli.write_output import write_output
 from dvrk_kinematics.errors import DvrkError, UnknownName
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.link_tree import LinkTree
-from dvrk_kinematics.models.urdf.reader import parse_urdf
 from dvrk_kinematics.models.urdf.solids import read_solids
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 __all__ = ["main", "pose", "render"]
 

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from dvrk_kinematics.cli.output_file import write_output
-from dvrk_kinematics.cli.render.solids import DrawnTrace, draw
+from dvrk_kinematics.cli.render.draw_solids import DrawnTrace, draw
+from dvrk_kinematics.cli.write_output import write_output
 from dvrk_kinematics.errors import DvrkError, InvalidInput, MissingExtra
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import load_arm
 from dvrk_kinematics.kinematics.link_tree import LinkTree
-from dvrk_kinematics.models.urdf.description import expand
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.describe_urdf import expand
 from dvrk_kinematics.models.urdf.solids import read_solids
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 from dvrk_kinematics.motion.figures.block_o import BLOCK_O, QUICK, trace_figure
 from dvrk_kinematics.motion.figures.placement import place
 from dvrk_kinematics.motion.limits import make_motion_limits

@@ -11,8 +11,8 @@ from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import load_arm
 from dvrk_kinematics.kinematics.link_tree import LinkTree
-from dvrk_kinematics.models.urdf.description import expand
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.describe_urdf import expand
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 __all__ = ["SCENES", "Scene"]
 

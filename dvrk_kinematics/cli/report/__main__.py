@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
-from dvrk_kinematics.cli.output_file import write_output
-from dvrk_kinematics.cli.report.bag import read_recording
 from dvrk_kinematics.cli.report.figures import ReportFigures, compute_figures
 from dvrk_kinematics.cli.report.page import make_page
 from dvrk_kinematics.cli.report.plots import draw_plots
+from dvrk_kinematics.cli.report.read_recording import read_recording
+from dvrk_kinematics.cli.write_output import write_output
 from dvrk_kinematics.errors import DvrkError, shorten
 
 __all__ = ["ReportFigures", "main", "make_report"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dvrk_kinematics.cli.report.motion import MARGIN_S, crop
-from dvrk_kinematics.cli.report.plans import PlayedPath
+from dvrk_kinematics.cli.report.played_paths import PlayedPath
 from dvrk_kinematics.cli.report.recording import RecordedJoints
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm

@@ -21,7 +21,7 @@ from dvrk_kinematics.cli.report.motion import (
     setpoint_at,
     velocity_of,
 )
-from dvrk_kinematics.cli.report.plans import PlayedPath, find_played
+from dvrk_kinematics.cli.report.played_paths import PlayedPath, find_played
 from dvrk_kinematics.cli.report.recording import (
     ArmRecording,
     RecordedFlightPlan,

@@ -18,7 +18,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm, load_arm
 from dvrk_kinematics.models.model_files import model_name
 from dvrk_kinematics.models.schema import JointModel
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 
 __all__ = ["FoundModel", "find_model"]
 

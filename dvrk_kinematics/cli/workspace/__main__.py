@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dvrk_kinematics.cli.workspace.figure import draw_placement
+from dvrk_kinematics.cli.workspace.draw_placement import draw_placement
 from dvrk_kinematics.cli.workspace.slices import draw_slices
 from dvrk_kinematics.errors import DvrkError, InvalidInput, UnknownName
 from dvrk_kinematics.kinematics.arm import Arm, load_arm

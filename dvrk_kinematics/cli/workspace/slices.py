@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dvrk_kinematics.cli.charts import sheet
+from dvrk_kinematics.cli.chart_sheet import sheet
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.figures.place_search import reach_box

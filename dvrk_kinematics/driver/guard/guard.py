@@ -19,9 +19,9 @@ from dvrk_kinematics.driver.guard.arm_checks import (
     find_tracking_error,
     find_untrustworthy,
 )
+from dvrk_kinematics.driver.guard.bad_setpoint import find_arm_behind, find_bad_setpoint
 from dvrk_kinematics.driver.guard.freshness import Freshness
 from dvrk_kinematics.driver.guard.jaw_setpoint import JawSetpoint
-from dvrk_kinematics.driver.guard.setpoint_checks import find_arm_behind, find_bad_setpoint
 from dvrk_kinematics.driver.guard.setpoint_watch import SetpointWatch
 from dvrk_kinematics.driver.port import ArmPort, ArmState
 from dvrk_kinematics.driver.reasons import HOLD_ALONE, Finding, Reason, StopKind

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvrk_kinematics.driver.playback.corners import round_corners
-from dvrk_kinematics.driver.playback.joining import make_join
+from dvrk_kinematics.driver.playback.join import make_join
 from dvrk_kinematics.driver.playback.knots import Knots, find_bad_knots
 from dvrk_kinematics.driver.playback.path import JoinedPath
 from dvrk_kinematics.driver.reasons import Finding, Reason

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector, opposite, opposite_batch
+from dvrk_kinematics.kinematics.solvers.selector import TIE, Selector, opposite, opposite_batch
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = ["ORIENTATION_TOLERANCE", "EcmBatch", "EcmSolver"]

@@ -18,7 +18,7 @@ from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.angles import nearest_turn
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.chain import SerialChain
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import geometric_jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus

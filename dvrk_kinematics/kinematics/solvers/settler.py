@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
-from dvrk_kinematics.kinematics.solvers.selection import Selector
+from dvrk_kinematics.kinematics.solvers.selector import Selector
 
 __all__ = ["ROUNDING", "Settler", "bounded_least_squares"]
 

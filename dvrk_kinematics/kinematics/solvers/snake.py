@@ -17,12 +17,12 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput, ModelError
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.chain import SerialChain
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.branch_solver import POSITION_TOLERANCE
-from dvrk_kinematics.kinematics.solvers.selection import Selector, opposite
+from dvrk_kinematics.kinematics.solvers.selector import Selector, opposite
 from dvrk_kinematics.kinematics.solvers.settler import Settler
 from dvrk_kinematics.models.schema import ArmModel, Convention
 

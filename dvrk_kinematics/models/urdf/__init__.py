@@ -1,9 +1,9 @@
 """URDFs: this project's own, and those of others, as the links of an arm."""
 
-from dvrk_kinematics.models.urdf.description import describe
-from dvrk_kinematics.models.urdf.joints import Mimic, UrdfJoint
-from dvrk_kinematics.models.urdf.reader import UrdfModel, parse_urdf, read_urdf
+from dvrk_kinematics.models.urdf.describe_urdf import describe
 from dvrk_kinematics.models.urdf.solids import Shape, Solid, read_solids
+from dvrk_kinematics.models.urdf.urdf_joint import Mimic, UrdfJoint
+from dvrk_kinematics.models.urdf.urdf_model import UrdfModel, parse_urdf, read_urdf
 
 __all__ = [
     "Mimic",

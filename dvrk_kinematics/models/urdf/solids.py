@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Any
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.models.urdf.joints import read_pose
-from dvrk_kinematics.models.urdf.reader import parse_robot
+from dvrk_kinematics.models.urdf.urdf_joint import read_pose
+from dvrk_kinematics.models.urdf.urdf_model import parse_robot
 
 __all__ = ["Shape", "Solid", "read_solids"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.angles import wrap_to_pi
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
-from dvrk_kinematics.models.yaml_reader import read_yaml
+from dvrk_kinematics.models.read_yaml import read_yaml
 from dvrk_kinematics.motion.paths.path import check_pose
 
 __all__ = [

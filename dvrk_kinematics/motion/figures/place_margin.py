@@ -16,7 +16,7 @@ from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.result import IkStatus
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M, CannulaRule, make_cannula_rule

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.motion.figures.place_margin import COARSE, FINE, FINER, PlaceMargin, Steps
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 

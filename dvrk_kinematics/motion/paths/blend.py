@@ -27,7 +27,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import cross
 from dvrk_kinematics.motion.paths.path import Line, Path
 

@@ -17,7 +17,7 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 
 __all__ = [
     "Line",

@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 from dvrk_kinematics.geometry.angles import unwrap
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkPolicy
 from dvrk_kinematics.motion.limits import make_allowed

@@ -26,7 +26,7 @@ from dvrk_kinematics.motion.planning.make_path import make_path
 from dvrk_kinematics.motion.planning.path_follower import PathFollower
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.planning.prover import REASONS, Prover, Refusal
-from dvrk_kinematics.motion.planning.summary import summarise, summarise_rest
+from dvrk_kinematics.motion.planning.summarise import summarise, summarise_rest
 from dvrk_kinematics.motion.planning.timed_path import TimedPath
 from dvrk_kinematics.motion.planning.trial import Trial
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment

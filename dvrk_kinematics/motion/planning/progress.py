@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import inf
 
 from dvrk_kinematics.errors import PlanningCancelled, PlanningTimeout
-from dvrk_kinematics.kinematics.interruption import interruptible
+from dvrk_kinematics.kinematics.interruptible import interruptible
 
 __all__ = ["UNWATCHED", "PlanningProgress", "PlanningWatch"]
 

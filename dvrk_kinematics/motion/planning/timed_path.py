@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.motion.planning.knots import SAMPLE_S
 from dvrk_kinematics.motion.segments import Segment
 

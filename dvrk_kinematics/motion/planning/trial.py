@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.rates import solve_rates
 from dvrk_kinematics.kinematics.result import IkPolicy
 from dvrk_kinematics.motion.extremes import Extremes, find_extremes

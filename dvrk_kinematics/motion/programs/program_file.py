@@ -25,7 +25,7 @@ import yaml
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.models.yaml_reader import Node, read_yaml
+from dvrk_kinematics.models.read_yaml import Node, read_yaml
 from dvrk_kinematics.motion.moves import Frame, Move, MoveAbsJ, MoveC, MoveJ, MoveL
 from dvrk_kinematics.motion.programs.program import Program
 from dvrk_kinematics.motion.timing.logistic import Curve

@@ -26,11 +26,11 @@ from dvrk_kinematics.ros.arm_command.arm_status import (
     describe_state,
     find_next_step,
 )
-from dvrk_kinematics.ros.arm_command.arm_target import joint_quantity
 from dvrk_kinematics.ros.arm_command.bridge_facts import BridgeFacts, ask_bridge
+from dvrk_kinematics.ros.arm_command.read_target import joint_quantity
+from dvrk_kinematics.ros.client.calls import SentGoal, call, send_goal
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine, HeardDiagnostics
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import SentGoal, call, send_goal
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine, HeardDiagnostics
 from dvrk_kinematics.ros.common.patience import PATIENT, Patience, looking_at
 from dvrk_kinematics.ros.common.quantity import Quantity, show_quantity
 from dvrk_kinematics.ros.common.stamps import seconds_to_ns, write_stamp

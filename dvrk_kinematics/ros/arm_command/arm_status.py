@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine
 from dvrk_kinematics.ros.common.own_command import own_command
 from dvrk_kinematics.ros.common.quantity import Quantity, show_quantity
 from dvrk_kinematics.ros.common.terminal import table

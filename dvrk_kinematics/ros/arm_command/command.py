@@ -12,10 +12,10 @@ from rclpy.node import Node
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.ros.arm_command.arm_client import ArmClient, ArmOutcome
-from dvrk_kinematics.ros.arm_command.arm_jog import read_jog, run_jog
 from dvrk_kinematics.ros.arm_command.arm_status import describe_status, summarise_status
-from dvrk_kinematics.ros.arm_command.arm_target import find_duration, read_target
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.arm_command.jog_request import read_jog, run_jog
+from dvrk_kinematics.ros.arm_command.read_target import find_duration, read_target
+from dvrk_kinematics.ros.client.run_client import run_client
 from dvrk_kinematics.ros.common.own_command import own_command
 from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity
 from dvrk_kinematics.ros.common.terminal import Page

@@ -21,18 +21,18 @@ from dvrk_kinematics.driver.jaw import JawPlayer, JawSettings
 from dvrk_kinematics.driver.jog.jog import Jog
 from dvrk_kinematics.driver.jog.jog_command import JogCommand
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.models.urdf.joints import Mimic
+from dvrk_kinematics.models.urdf.urdf_joint import Mimic
 from dvrk_kinematics.ros.bridge.arm_identity import ArmIdentity
 from dvrk_kinematics.ros.bridge.arm_scripts import SILENT_S
 from dvrk_kinematics.ros.bridge.arm_search import ArmSearch
 from dvrk_kinematics.ros.bridge.crtk_port import CrtkPort
-from dvrk_kinematics.ros.bridge.gripper_action import GripperAction
-from dvrk_kinematics.ros.bridge.jog_topics import JogTopics
-from dvrk_kinematics.ros.bridge.limits import (
+from dvrk_kinematics.ros.bridge.driver_settings import (
     make_guard_settings,
     make_jog_settings,
     make_player_settings,
 )
+from dvrk_kinematics.ros.bridge.gripper_action import GripperAction
+from dvrk_kinematics.ros.bridge.jog_topics import JogTopics
 from dvrk_kinematics.ros.bridge.other_clients import OtherClients
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 from dvrk_kinematics.ros.bridge.speed_topics import SpeedTopics

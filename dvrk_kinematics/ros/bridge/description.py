@@ -11,11 +11,11 @@ from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.link_transforms import FixedTransform
+from dvrk_kinematics.models.read_yaml import read_text
 from dvrk_kinematics.models.schema import JointModel, LinkModel
-from dvrk_kinematics.models.urdf.description import describe, expand
-from dvrk_kinematics.models.urdf.joints import Mimic
-from dvrk_kinematics.models.urdf.reader import UrdfModel, parse_urdf
-from dvrk_kinematics.models.yaml_reader import read_text
+from dvrk_kinematics.models.urdf.describe_urdf import describe, expand
+from dvrk_kinematics.models.urdf.urdf_joint import Mimic
+from dvrk_kinematics.models.urdf.urdf_model import UrdfModel, parse_urdf
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 from dvrk_kinematics.ros.common.user_path import user_path
 

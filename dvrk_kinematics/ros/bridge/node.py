@@ -29,7 +29,7 @@ from dvrk_kinematics.ros.bridge.settings import SIMULATED, BridgeSettings
 from dvrk_kinematics.ros.bridge.setup_joint_bridge import SetupJointBridge
 from dvrk_kinematics.ros.bridge.state_output import StateOutput
 from dvrk_kinematics.ros.common.parameters import Parameters
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.sole_publisher import claim_frame, claim_topic, sole_topic
 from dvrk_kinematics.ros.common.steady_loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.rclpy_ext.dropped_messages import dropped_by

@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 from dvrk_kinematics.errors import InvalidInput, ProcessEnded
-from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.models.load_model import load_model, model_name
 from dvrk_kinematics.motion.figures.figure import Orientation
-from dvrk_kinematics.ros.bringup.installed import leave_out_missing
+from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.processes import (
     PACKAGE,
     RESPAWN_S,

@@ -9,7 +9,7 @@ from rclpy.exceptions import InvalidNamespaceException
 from rclpy.validate_namespace import validate_namespace
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.models.load_model import load_model
 from dvrk_kinematics.models.model_files import model_name
 from dvrk_kinematics.ros.bridge.settings import check_prefix, fill_prefix
 from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms

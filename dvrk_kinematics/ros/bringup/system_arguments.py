@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.models.loader import instrument_names
+from dvrk_kinematics.models.load_model import instrument_names
 from dvrk_kinematics.ros.bridge.settings import NO_PREFIX
 from dvrk_kinematics.ros.bringup.params_file import check_params_file
 from dvrk_kinematics.ros.bringup.system import SIMULATED, System, check_system

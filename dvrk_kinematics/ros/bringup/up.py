@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 
 from dvrk_kinematics.errors import DvrkError, InvalidInput
-from dvrk_kinematics.ros.bringup.installed import leave_out_missing
+from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.supervisor import Supervisor
 from dvrk_kinematics.ros.bringup.system import SIMULATED, System, make_processes
 from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS, read_system

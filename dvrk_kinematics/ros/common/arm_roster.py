@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dvrk_kinematics.models.loader import arm_names, load_model
+from dvrk_kinematics.models.load_model import arm_names, load_model
 
 __all__ = ["ARMS", "CART"]
 

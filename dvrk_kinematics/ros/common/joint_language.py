@@ -14,7 +14,7 @@ import numpy as np
 
 from dvrk_kinematics.driver.reasons import Finding
 from dvrk_kinematics.geometry.arrays import Array, frozen
-from dvrk_kinematics.models.urdf.joints import Mimic
+from dvrk_kinematics.models.urdf.urdf_joint import Mimic
 
 __all__ = ["CONTROLLER", "JointLanguage", "controller_language", "description_language"]
 

@@ -42,7 +42,7 @@ SettingsT = TypeVar("SettingsT")
 _METADATA = "dvrk_parameter"
 _USE_SIM_TIME = "use_sim_time"
 _OVERRIDES_OF_RCLPY = "qos_overrides."
-_ALL_SETTINGS = "dvrk_kinematics.ros.common.node_usage"
+_ALL_SETTINGS = "dvrk_kinematics.ros.common.answer_arguments"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.errors import UnknownName
-from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.models.load_model import load_model, model_name
 from dvrk_kinematics.ros.common import qos
 
 __all__ = [

@@ -18,8 +18,8 @@ from dvrk_kinematics.errors import AlreadyRunning, CallFailed
 from dvrk_kinematics.motion.figures.block_o import QUICK
 from dvrk_kinematics.motion.figures.figure import Orientation
 from dvrk_kinematics.motion.timing.speeds import TipSpeeds
-from dvrk_kinematics.ros.common.calls import SentGoal, call, send_goal
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine, HeardDiagnostics
+from dvrk_kinematics.ros.client.calls import SentGoal, call, send_goal
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine, HeardDiagnostics
 from dvrk_kinematics.ros.common.patience import ANSWER_S, BOUND_S, PATIENT, Patience, looking_at
 from dvrk_kinematics.ros.common.sole_publisher import find_claimant, sole_topic
 from dvrk_kinematics.ros.demo.loop_figures import LoopFigures, compare_lines

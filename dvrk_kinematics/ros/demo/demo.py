@@ -21,7 +21,7 @@ from dvrk_kinematics.motion.figures.figure import Orientation
 from dvrk_kinematics.ros.bringup.processes import recording
 from dvrk_kinematics.ros.bringup.supervisor import Supervisor
 from dvrk_kinematics.ros.bringup.system import System, make_processes
-from dvrk_kinematics.ros.common.client_process import run_with_node
+from dvrk_kinematics.ros.client.run_client import run_with_node
 from dvrk_kinematics.ros.common.end_times import END_S
 from dvrk_kinematics.ros.common.interruptions import Interrupted, Interruptions
 from dvrk_kinematics.ros.common.patience import Patience

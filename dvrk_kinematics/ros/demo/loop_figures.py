@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dvrk_kinematics.ros.common.heard_diagnostics import DiagnosticLine
+from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine
 
 __all__ = ["LoopFigures", "compare_lines"]
 

@@ -13,7 +13,7 @@ from rclpy.utilities import remove_ros_args
 
 from dvrk_kinematics.motion.figures.block_o import PRESETS, QUICK
 from dvrk_kinematics.motion.figures.figure import Orientation
-from dvrk_kinematics.ros.common.client_process import run_client
+from dvrk_kinematics.ros.client.run_client import run_client
 from dvrk_kinematics.ros.common.patience import Patience
 from dvrk_kinematics.ros.common.terminal import Terminal
 from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure

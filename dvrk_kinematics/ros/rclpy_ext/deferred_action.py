@@ -1,8 +1,11 @@
 """An action server whose goals are carried out elsewhere, as by a control loop.
 
-rclpy wants a goal carried out by a callback: one that blocks stops the executor, and one that
-awaits keeps it spinning at full speed. Here a goal is accepted, handed over, and finished later
-from any thread; the executor only sends what has to be sent.
+Here a goal is accepted, handed over, and finished later from any thread; the executor only sends
+what has to be sent.
+
+Answers rclpy 7.1, which wants a goal carried out by a callback: one that blocks stops the
+executor, and one that awaits goes on only when something else wakes it. Needed while this passes:
+``test_plain_rclpy.py::test_what_is_awaited_does_not_wake_its_executor``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Answers of a service that are kept until whoever asked can hear them."""
+"""Answers of a service that are kept until whoever asked can hear them.
+
+Answers rclpy 7.1 with rmw_fastrtps 8.4: an answer is lost, and a goal with it, if the end of the
+client that hears was not found yet. When DDS finds it no test can choose; what the graph shows
+meanwhile is what ``test_patient_answers.py::test_both_ends_of_every_client_are_counted`` looks at,
+and ``test_a_goal_begins_once_its_client_can_hear_of_it`` what follows from it.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """Services that a loop answers by itself, at once or seconds later.
 
-rclpy's executor wants the answer from the callback: one that waits blocks all others, and one that
-awaits a future keeps the executor spinning at full speed. A loop that looks for requests once a
-tick needs neither. Whatever it waits for, nothing else waits behind it.
+A loop looks for requests once a tick. Whatever it waits for, nothing else waits behind it.
+
+Answers rclpy 7.1, whose executor wants the answer from the callback: one that waits blocks all
+others, and one that awaits a future goes on only when something else wakes the executor. Needed
+while this passes: ``test_plain_rclpy.py::test_what_is_awaited_does_not_wake_its_executor``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Tells whether the server of an action is still there, also after it was killed.
 
-rclpy's ``server_is_ready`` asks the graph, from which a killed process vanishes after some 20 s.
-Our action servers promise more: the publisher of their status tells that it is alive within every
+The publisher of an action's status, where the server is ours, promises a sign of life within every
 ``qos.LEASE_S``. The middleware keeps that promise, and watches it for whoever asks, as here.
+
+Answers rclpy 7.1, whose ``server_is_ready`` asks the graph, from which a killed process vanishes
+after some 20 s. Needed while this passes:
+``test_plain_rclpy.py::test_a_client_takes_a_server_that_was_killed_for_ready``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from dvrk_kinematics.bags.bag_metadata import FILE_NAME, ROOT
 from dvrk_kinematics.bags.mcap_writer import McapWriter
 from dvrk_kinematics.errors import BagError, InvalidInput, OutputError
-from dvrk_kinematics.ros.recorder.message_types import find_definition
+from dvrk_kinematics.ros.recorder.type_definition import find_definition
 
 __all__ = ["BagFile"]
 

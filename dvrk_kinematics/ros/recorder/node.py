@@ -24,7 +24,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from dvrk_kinematics.errors import BagError, InvalidInput
 from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.parameters import Parameters
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.user_path import user_path
 from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 from dvrk_kinematics.ros.recorder.bag_file import BagFile

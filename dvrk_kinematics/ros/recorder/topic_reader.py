@@ -11,8 +11,8 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 from dvrk_kinematics.ros.recorder.loss_counter import LossCounter
-from dvrk_kinematics.ros.recorder.message_types import find_definition, find_message_class
 from dvrk_kinematics.ros.recorder.topics import RecordedTopic
+from dvrk_kinematics.ros.recorder.type_definition import find_definition, find_message_class
 
 __all__ = ["Taken", "TopicReader", "fit_to_offers"]
 

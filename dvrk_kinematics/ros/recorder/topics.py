@@ -15,7 +15,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.models.model_files import find_models_dir
-from dvrk_kinematics.models.yaml_reader import Node, read_yaml
+from dvrk_kinematics.models.read_yaml import Node, read_yaml
 
 __all__ = [
     "STANDARD",

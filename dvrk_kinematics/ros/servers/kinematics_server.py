@@ -18,13 +18,13 @@ from dvrk_kinematics.ros.common.conversions import matrix_to_pose, pose_to_matri
 from dvrk_kinematics.ros.common.explain import explain
 from dvrk_kinematics.ros.common.frame_listener import FrameListener
 from dvrk_kinematics.ros.common.parameters import Parameters, parameter
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.sole_publisher import claim_topic
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.rclpy_ext.patient_answers import create_patient_service
-from dvrk_kinematics.ros.servers.arm_selection import ArmSettings, base_frame, load_arms
 from dvrk_kinematics.ros.servers.contract import SERVICES
-from dvrk_kinematics.ros.servers.kinematics_solving import solve_differential, solve_fk
+from dvrk_kinematics.ros.servers.load_arms import ArmSettings, base_frame, load_arms
+from dvrk_kinematics.ros.servers.solve_fk_and_differential import solve_differential, solve_fk
 from dvrk_kinematics.ros.servers.solve_ik import solve_ik
 
 __all__ = ["KinematicsServer", "KinematicsSettings", "main"]

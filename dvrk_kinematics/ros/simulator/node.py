@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from rclpy.node import Node
 
 from dvrk_kinematics.ros.common.parameters import Parameters
-from dvrk_kinematics.ros.common.process import run_node
+from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.sole_publisher import claim_topic
 from dvrk_kinematics.ros.common.steady_loop import SteadyLoop, Tick
 from dvrk_kinematics.ros.crtk.contract import (

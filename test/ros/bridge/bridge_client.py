@@ -31,7 +31,7 @@ from dvrk_kinematics import load_arm
 from dvrk_kinematics.driver import Reason
 from dvrk_kinematics.models.model_files import model_name
 from dvrk_kinematics.ros.bringup.processes import Process
-from dvrk_kinematics.ros.common.calls import SentGoal, call, send_goal
+from dvrk_kinematics.ros.client.calls import SentGoal, call, send_goal
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 

@@ -10,11 +10,11 @@ from bridge_client import BridgeClient
 from graph_watch import settled
 from rclpy.node import Node
 
+from docs.tools.node_cards.bridge_tables import TABLES
+from docs.tools.node_cards.card_tables import rewrite
 from dvrk_kinematics.ros.bridge.contract import ACTIONS, PUBLISHED, SUBSCRIBED, BridgeTopic
 from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
-from dvrk_kinematics.ros.bridge_tables import TABLES
 from dvrk_kinematics.ros.bringup.processes import Process
-from dvrk_kinematics.ros.contract_tables import rewrite
 from dvrk_kinematics.ros.crtk.contract import type_name
 
 CARD = Path(__file__).parents[3] / "docs" / "nodes" / "arm_bridge.md"
@@ -24,7 +24,7 @@ HAS = {"PSM1": {"", "jaw", "tool"}, "ECM": {""}}
 
 def test_tables_of_the_card_are_those_of_the_code() -> None:
     card = CARD.read_text(encoding="utf-8")
-    assert rewrite(card) == card, "run python -m dvrk_kinematics.ros.contract_tables on the card"
+    assert rewrite(card) == card, "run ./dvrk python -m docs.tools.node_cards on the card"
 
 
 def test_every_table_is_in_the_card() -> None:

@@ -15,7 +15,7 @@ from urdf_parser_py.urdf import URDF
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.kinematics.link_tree import LinkTree
-from dvrk_kinematics.models.urdf.reader import parse_urdf
+from dvrk_kinematics.models.urdf.urdf_model import parse_urdf
 from dvrk_kinematics.ros.bringup.processes import simulated_arms
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 

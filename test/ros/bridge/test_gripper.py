@@ -12,7 +12,7 @@ from command_log import PERIOD_S, SLACK
 from joint_goals import ABORTED, CANCELED, HOME, SUCCEEDED, TIMEOUT_S, at
 
 from dvrk_kinematics.driver import Reason
-from dvrk_kinematics.ros.common.calls import SentGoal
+from dvrk_kinematics.ros.client.calls import SentGoal
 
 TOLERANCE = 0.02
 

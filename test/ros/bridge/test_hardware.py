@@ -13,7 +13,7 @@ from joint_goals import HOME, check_ended
 from rclpy.node import Node
 
 from dvrk_kinematics.driver import Reason, ResultCode
-from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.models.urdf.describe_urdf import describe
 from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
 
 TIMEOUT_S = 40.0

@@ -9,7 +9,7 @@ import pytest
 from bridge_client import BridgeClient
 from joint_goals import SUCCEEDED, TIMEOUT_S, check_ended, make_goal
 
-from dvrk_kinematics.cli.papers.weld_line import WeldTask, sample_weld
+from dvrk_kinematics.cli.papers.weld_task import WeldTask, sample_weld
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.motion.limits import make_motion_limits
 from dvrk_kinematics.motion.moves import MoveL

@@ -20,10 +20,10 @@ from sensor_msgs.msg import JointState
 
 from dvrk_kinematics.driver import Reason, ResultCode
 from dvrk_kinematics.driver.jaw import JawSettings
-from dvrk_kinematics.models.urdf.description import describe
+from dvrk_kinematics.models.urdf.describe_urdf import describe
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
+from dvrk_kinematics.ros.client.calls import send_goal
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import send_goal
 from dvrk_kinematics.ros.common.conversions import to_flat
 
 TOL = 1e-6

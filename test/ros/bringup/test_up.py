@@ -22,9 +22,9 @@ from std_srvs.srv import Trigger
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
+from dvrk_kinematics.ros.client.heard_diagnostics import HeardDiagnostics
 from dvrk_kinematics.ros.common.end_times import END_S
-from dvrk_kinematics.ros.common.heard_diagnostics import HeardDiagnostics
 from dvrk_kinematics.ros.common.patience import ANSWER_S
 from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure
 

@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.ros.bringup.processes import Process
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.conversions import to_flat
 
 TIMEOUT_S = 40.0

@@ -16,7 +16,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
-from dvrk_kinematics.ros.common.calls import SentGoal, send_goal
+from dvrk_kinematics.ros.client.calls import SentGoal, send_goal
 from dvrk_kinematics.ros.common.conversions import matrix_to_pose, to_flat
 from dvrk_kinematics.ros.common.stamps import write_stamp
 

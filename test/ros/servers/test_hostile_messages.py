@@ -41,10 +41,10 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.ros.bringup.processes import Process, recording, simulated_arms
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.calls import call
 from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
-from dvrk_kinematics.ros.recorder.message_types import find_message_class
+from dvrk_kinematics.ros.recorder.type_definition import find_message_class
 
 SPACE, ALONE = "hostile", "alone"
 FOLLOW = "bridge/PSM1/follow_joint_trajectory"

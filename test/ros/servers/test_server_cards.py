@@ -13,12 +13,12 @@ from motion_client import TIMEOUT_S
 from rclpy.action.client import ActionClient
 from rclpy.node import Node
 
+from docs.tools.node_cards.card_tables import rewrite
+from docs.tools.node_cards.server_tables import TABLES
 from dvrk_kinematics.ros.bridge.contract import BridgeTopic
 from dvrk_kinematics.ros.bringup.processes import Process
-from dvrk_kinematics.ros.common.calls import send_goal
-from dvrk_kinematics.ros.contract_tables import rewrite
+from dvrk_kinematics.ros.client.calls import send_goal
 from dvrk_kinematics.ros.crtk.contract import type_name
-from dvrk_kinematics.ros.server_tables import TABLES
 from dvrk_kinematics.ros.servers.contract import ACTIONS, FRAMES, PUBLISHED, SERVICES, SUBSCRIBED
 
 CARDS = Path(__file__).parents[3] / "docs" / "nodes"
@@ -56,7 +56,7 @@ def _wanted(topics: tuple[BridgeTopic, ...]) -> dict[str, list[str]]:
 @pytest.mark.parametrize("server", TABLES)
 def test_tables_of_the_cards_are_those_of_the_code(server: str) -> None:
     card = (CARDS / f"{server}.md").read_text(encoding="utf-8")
-    assert rewrite(card) == card, "run python -m dvrk_kinematics.ros.contract_tables on the card"
+    assert rewrite(card) == card, "run ./dvrk python -m docs.tools.node_cards on the card"
     assert [name for name in TABLES[server] if f"<!-- table: {name} -->" not in card] == []
 
 

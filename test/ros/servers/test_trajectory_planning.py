@@ -26,7 +26,7 @@ from rclpy.node import Node
 from dvrk_kinematics.driver.playback.goal_result import read_slow_downs
 from dvrk_kinematics.errors import CallFailed
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.ros.common.calls import SentGoal
+from dvrk_kinematics.ros.client.calls import SentGoal
 from dvrk_kinematics.ros.demo.block_o_client import BlockOClient, TracedFigure
 
 ALLOWED_S = 30.0

@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.ros.bringup.processes import simulated_arms
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.conversions import matrix_to_pose, pose_to_matrix, to_flat
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, Rate

@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind
 from dvrk_kinematics.ros.simulator.command_queue import ARM_READERS

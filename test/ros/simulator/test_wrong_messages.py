@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 
 from dvrk_kinematics.ros.bringup.processes import simulated_arms
-from dvrk_kinematics.ros.common.calls import call
+from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.conversions import to_flat
 from dvrk_kinematics.simulation.deviations import DEVIATIONS
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dvrk_kinematics.bags.mcap import MAGIC, Op, record, text
 from dvrk_kinematics.bags.mcap_reader import McapReader
+from dvrk_kinematics.bags.mcap_records import MAGIC, Op, record, text
 from dvrk_kinematics.bags.mcap_writer import McapWriter
 
 START_NS = 1_800_000_000_000_000_000

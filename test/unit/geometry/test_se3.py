@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import screws
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.linalg import expm
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.geometry import screws, se3, so3
+from dvrk_kinematics.geometry import se3, so3
 
 TOL = 1e-11
 twists = arrays(np.float64, 6, elements=st.floats(-1.7, 1.7))

@@ -8,7 +8,7 @@ import pytest
 
 from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.models import model_files as files
-from dvrk_kinematics.models.loader import load_model, model_name
+from dvrk_kinematics.models.load_model import load_model, model_name
 
 CONFIG = files.find_models_dir()
 

@@ -14,7 +14,7 @@ from dvrk_kinematics.models import model_files as files
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 from dvrk_kinematics.models.model_files import find_models_dir
-from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.models.load_model import load_model
 load_model("PSM")
 print(find_models_dir())
 """

@@ -23,9 +23,9 @@ from hostile_text import LAUGHS, MERGES, YAML, damage
 from dvrk_kinematics import Arm, load_arm
 from dvrk_kinematics.errors import InvalidInput, ModelError, UnknownName
 from dvrk_kinematics.models import model_files as files
-from dvrk_kinematics.models.loader import instrument_names
+from dvrk_kinematics.models.load_model import instrument_names
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
-from dvrk_kinematics.models.yaml_reader import read_yaml
+from dvrk_kinematics.models.read_yaml import read_yaml
 from dvrk_kinematics.motion.figures.figure import load_figure
 from dvrk_kinematics.motion.programs.program_file import load_recording
 

@@ -10,7 +10,7 @@ import pytest
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.models import model_files as files
-from dvrk_kinematics.models.loader import load_model
+from dvrk_kinematics.models.load_model import load_model
 from dvrk_kinematics.simulation import ArmSpec, KinematicPlant, SimulatedSerialArm
 from dvrk_kinematics.simulation.controller import make_controller
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from math import atan2, cos, pi, sin, sqrt
 
 from dvrk_kinematics.kinematics.solvers.psm.geometry import Rows
-from dvrk_kinematics.kinematics.solvers.selection import opposite
+from dvrk_kinematics.kinematics.solvers.selector import opposite
 
 __all__ = [
     "GUARD_M",

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.branches import all_branches, frame6_from_tip
@@ -27,7 +27,7 @@ from dvrk_kinematics.kinematics.solvers.psm.wrist_search import (
     best_angle,
     follow_wrist,
 )
-from dvrk_kinematics.kinematics.solvers.selection import Selector
+from dvrk_kinematics.kinematics.solvers.selector import Selector
 
 __all__ = ["PositionFirst", "survey"]
 

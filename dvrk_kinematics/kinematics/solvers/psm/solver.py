@@ -35,7 +35,7 @@ from dvrk_kinematics.kinematics.solvers.psm.geometry import (
     times_rows,
 )
 from dvrk_kinematics.kinematics.solvers.psm.position_first import PositionFirst
-from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector
+from dvrk_kinematics.kinematics.solvers.selector import TIE, Selector
 from dvrk_kinematics.kinematics.solvers.settler import Settler
 from dvrk_kinematics.models.schema import ArmModel
 

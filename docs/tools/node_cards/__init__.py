@@ -1,0 +1,1 @@
+"""Writes the tables of the node cards from what the code declares."""

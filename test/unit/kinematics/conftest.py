@@ -1,9 +1,0 @@
-"""What tests of kinematics share is found beside them."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-# Test modules are imported one by one, not as a package.
-sys.path.insert(0, str(Path(__file__).parent))
