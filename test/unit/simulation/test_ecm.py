@@ -7,7 +7,7 @@ import pytest
 
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.simulation import ArmSpec
-from dvrk_kinematics.simulation.ecm_manipulator import ENDOSCOPES
+from dvrk_kinematics.simulation.kinds import ENDOSCOPES
 
 HOME = [0.0, 0.0, 0.12, 0.0]
 CANNULA = "ECM: tool/endoscope needs to be inserted past the cannula to switch to cartesian space"

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dvrk_kinematics.simulation.profile import least_time, plan_axis
-from dvrk_kinematics.simulation.trajectory import JointTrajectory
+from dvrk_kinematics.simulation.control import JointTrajectory
+from dvrk_kinematics.simulation.control.axis_profile import least_time, plan_axis
 
 positions = st.floats(-3.0, 3.0)
 speeds = st.floats(-2.0, 2.0)

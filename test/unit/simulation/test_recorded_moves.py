@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dvrk_kinematics.simulation.tools import load_tool
-from dvrk_kinematics.simulation.trajectory import JointTrajectory
+from dvrk_kinematics.simulation.control import JointTrajectory
+from dvrk_kinematics.simulation.kinds import load_tool
 
 TRAJECTORIES = Path(__file__).resolve().parents[2] / "data" / "dvrk_truth" / "trajectories"
 SUMMARY = {}

@@ -12,7 +12,7 @@ from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.models import model_files as files
 from dvrk_kinematics.models.loader import load_model
 from dvrk_kinematics.simulation import ArmSpec, KinematicPlant, SimulatedSerialArm
-from dvrk_kinematics.simulation.controller import make_controller
+from dvrk_kinematics.simulation.control import make_controller
 
 ARMS = ["RVM1", "CYBER310"]
 

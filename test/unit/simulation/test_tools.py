@@ -7,7 +7,7 @@ import pytest
 
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.simulation import ArmSpec, Fault, FaultKind, ToolDetection
-from dvrk_kinematics.simulation.tools import find_tool, load_tool
+from dvrk_kinematics.simulation.kinds import find_tool, load_tool
 
 HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
 NAMES = ("yaw", "pitch", "insertion", "roll", "wrist_pitch", "wrist_yaw")

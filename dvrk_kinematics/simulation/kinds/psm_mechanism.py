@@ -1,0 +1,118 @@
+"""The mechanism of a PSM: four discs that move what the tool makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import radians
+
+import numpy as np
+
+from dvrk_kinematics.simulation.control import ControllerData, Mechanism, MotorLimits
+from dvrk_kinematics.simulation.kinds.bare_manipulator import BareManipulator
+from dvrk_kinematics.simulation.kinds.psm_manipulator import PsmManipulator
+from dvrk_kinematics.simulation.kinds.tool import Tool
+
+__all__ = ["JAW", "PsmMechanism"]
+
+JAW = 6
+"""The jaw is the last of the seven driven joints."""
+_DISCS = ("disc_1", "disc_2", "disc_3", "disc_4")
+_DISC_LIMIT = radians(172.0)
+"""How far a disc turns while no tool says how far its joints do (rad)."""
+
+
+class PsmMechanism(Mechanism):
+    """Three joints of the arm and four discs.
+
+    Args:
+        reference: Gives limits and rows of the arm itself, which are those with any tool.
+        data: The controller's numbers.
+
+    Attributes:
+        tool: The tool whose coupling is used; None before the first one.
+        is_configured: Whether it is known which tool is there.
+        is_engaged: Whether the discs hold a tool.
+    """
+
+    def __init__(self, reference: Tool, data: ControllerData) -> None:
+        discs = (_DISC_LIMIT,) * len(_DISCS)
+        super().__init__(
+            BareManipulator(reference.arm),
+            MotorLimits(
+                (*reference.lower[:3], *(-limit for limit in discs)),
+                (*reference.upper[:3], *discs),
+                reference.velocity,
+                reference.acceleration,
+            ),
+        )
+        self._arm_names = reference.arm.joint_names[:3]
+        self._data = data
+        self.tool: Tool | None = None
+        self.is_configured = False
+        self.is_engaged = False
+
+    def couple(self, tool: Tool) -> None:
+        """Takes over the coupling of a tool, and the limits of its joints."""
+        self.tool = tool
+        self.limits = MotorLimits(tool.lower, tool.upper, tool.velocity, tool.acceleration)
+
+    def configure(self, tool: Tool) -> None:
+        """Takes over the kinematics of a tool."""
+        self.manipulator = PsmManipulator(tool, self._data)
+
+    def strip(self) -> None:
+        """Ends the chain at the arm's own last joint; the coupling stays."""
+        if self.tool is not None:
+            self.manipulator = BareManipulator(self.tool.arm)
+
+    def published_names(self) -> tuple[str, ...]:
+        """The tool's joints without jaw; the discs while none is engaged."""
+        if self.tool is not None and self.is_engaged:
+            return self.tool.arm.joint_names
+        return (*self._arm_names, *_DISCS)
+
+    def driven_names(self) -> tuple[str, ...]:
+        """Seven names, the last of which is the jaw's or that of the fourth disc."""
+        names = self.published_names()
+        return names if len(names) == JAW + 1 else (*names[:JAW], "jaw")
+
+    def published(self, driven: list[float]) -> list[float]:
+        """The chain's joints; the driven ones while no tool is engaged."""
+        if self.tool is not None and self.is_engaged:
+            return self.tool.kinematic(driven)
+        return driven
+
+    def driven(self, q: list[float]) -> list[float]:
+        """The driven joints, without jaw, for those of the chain."""
+        return q if self.tool is None else self.tool.driven(q)
+
+    def filled(self, joints: list[float], rest: Sequence[float]) -> list[float]:
+        """Driven joints for published ones: eight are those of a snake."""
+        driven = self.driven(joints) if len(joints) > JAW + 1 else joints
+        return super().filled(driven, rest)
+
+    def to_actuators(self, joints: Sequence[float]) -> Sequence[float]:
+        """Through the coupling of the tool."""
+        return joints if self.tool is None else self.tool.actuators(joints)
+
+    def from_actuator_effort(self, effort: list[float]) -> list[float]:
+        """Through the coupling of the tool: power is the same on both sides."""
+        if self.tool is None or not any(effort[3:]):
+            return effort
+        joints: list[float] = (self.tool.to_actuators.T @ np.array(effort)).tolist()
+        return joints
+
+    def is_past_cannula(self, measured: list[float]) -> bool:
+        """Whether the shaft's end is; without a tool nothing is in the way."""
+        if not isinstance(self.manipulator, PsmManipulator):
+            return True
+        q = np.array(self.published(measured))
+        return self.manipulator.shaft_end(q) >= self._data.cannula_switch
+
+    def chain_error(self, count: int) -> str:
+        """Besides too many joints: those of a tool that is not known."""
+        error = super().chain_error(count)
+        if not error and count > self._data.arm_joints + 1 and not self.is_configured:
+            # Here the dVRK dies: it reads beyond the end of its list of links.
+            return "no tool is configured"
+        return error
