@@ -107,8 +107,8 @@ def offer_faults(
         lock: Held while a fault is injected.
     """
     injector = _Injector(arm, gate, settings)
-    for fault, inject in injector.by_service.items():
-        handle = _trigger(inject, lock)
+    for fault in FAULT_SERVICES:
+        handle = _trigger(injector.by_service[fault], lock)
         create_patient_service(node, Trigger, f"~/faults/{arm.name}/{fault}", handle)
 
 

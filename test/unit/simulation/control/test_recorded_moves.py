@@ -14,7 +14,7 @@ import pytest
 from dvrk_kinematics.simulation.control import JointTrajectory
 from dvrk_kinematics.simulation.kinds import load_tool
 
-TRAJECTORIES = Path(__file__).resolve().parents[2] / "data" / "dvrk_truth" / "trajectories"
+TRAJECTORIES = Path(__file__).resolve().parents[3] / "data" / "dvrk_truth" / "trajectories"
 SUMMARY = {}
 for _move in json.loads((TRAJECTORIES / "summary.json").read_text(encoding="utf-8")):
     SUMMARY[_move["name"]] = _move  # of two moves with one name the second, as in the files
