@@ -8,8 +8,7 @@ from math import radians
 import numpy as np
 
 from dvrk_kinematics.simulation.control import ControllerData, Mechanism, MotorLimits
-from dvrk_kinematics.simulation.kinds.bare_manipulator import BareManipulator
-from dvrk_kinematics.simulation.kinds.psm_manipulator import PsmManipulator
+from dvrk_kinematics.simulation.kinds.psm_manipulator import BareManipulator, PsmManipulator
 from dvrk_kinematics.simulation.kinds.tool import Tool
 
 __all__ = ["JAW", "PsmMechanism"]
