@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dvrk_kinematics.simulation.arm.arm_readings import ArmReadings
+from dvrk_kinematics.simulation.arm.arm_states import Readiness
 from dvrk_kinematics.simulation.arm.command_gate import CommandGate
-from dvrk_kinematics.simulation.arm.joint_readings import JointReadings
-from dvrk_kinematics.simulation.arm.readiness import Readiness
-from dvrk_kinematics.simulation.control.arm_clock import ArmClock
 from dvrk_kinematics.simulation.control.base_frame import BaseFrame
 from dvrk_kinematics.simulation.control.controller_data import ControllerData
 from dvrk_kinematics.simulation.control.joint_servo import JointServo
@@ -35,7 +34,6 @@ class ArmCore:
         mechanism: As given.
         report: Collects its events.
         memo: What was computed for its present joints.
-        clock: Its time.
         machine: Its operating state, and the events that tell it.
         readiness: Whether its joints and tip are known and can be moved.
         servo: Its PID loops and what they drive.
@@ -43,7 +41,7 @@ class ArmCore:
         tip: Kinematics of its tip.
         controller: Its goals and moves.
         gate: What every command passes first.
-        joint_readings: What it tells about its joints.
+        readings: What it tells about its joints and its tip.
     """
 
     def __init__(self, spec: ArmSpec, data: ControllerData, mechanism: Mechanism) -> None:
@@ -52,16 +50,22 @@ class ArmCore:
         self.mechanism = mechanism
         self.report = Reporter(spec.name)
         self.memo = Memo()
-        self.clock = ArmClock()
         self.machine = OperatingStateMachine(self.report)
         self.readiness = Readiness(mechanism)
         self.servo = JointServo(spec.plant or KinematicPlant(), mechanism, data, self.memo)
         self.base = BaseFrame(spec.name, spec.base_frame, spec.base_frame_id, self.memo)
         self.tip = TipKinematics(mechanism, self.servo, self.base, self.memo, self.report)
         self.controller = MotionController(
-            mechanism, self.servo, self.tip, self.machine, self.clock, data, self.report
+            mechanism, self.servo, self.tip, self.machine, data, self.report
         )
-        self.gate = CommandGate(self.machine, self.readiness, self.clock, self.report)
-        self.joint_readings = JointReadings(
-            mechanism, self.servo, self.controller, self.readiness, data, self.memo
+        self.gate = CommandGate(self.machine, self.readiness, self.controller, self.report)
+        self.readings = ArmReadings(
+            mechanism,
+            self.servo,
+            self.tip,
+            self.base,
+            self.controller,
+            self.readiness,
+            data,
+            self.memo,
         )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dvrk_kinematics.simulation.arm.attachment import Attachment
-from dvrk_kinematics.simulation.arm.readiness import Readiness
-from dvrk_kinematics.simulation.control.arm_clock import ArmClock
 from dvrk_kinematics.simulation.control.joint_servo import JointServo
+from dvrk_kinematics.simulation.control.mechanism import Mechanism
 from dvrk_kinematics.simulation.control.memo import Memo
 from dvrk_kinematics.simulation.control.motion_controller import MotionController
 from dvrk_kinematics.simulation.control.operating_state import (
@@ -19,7 +18,7 @@ from dvrk_kinematics.simulation.control.operating_state import (
 from dvrk_kinematics.simulation.control.reporter import Reporter
 from dvrk_kinematics.simulation.options import SystemOptions
 
-__all__ = ["ArmStates", "LastingReadings"]
+__all__ = ["ArmStates", "LastingReadings", "Readiness"]
 
 _STATES: dict[SubState, tuple[State, bool]] = {
     SubState.DISABLED: (State.DISABLED, False),
@@ -36,6 +35,33 @@ _STATES: dict[SubState, tuple[State, bool]] = {
     SubState.FAULT: (State.FAULT, False),
 }
 """What is published in each sub-state: the state, and whether it is busy."""
+
+
+class Readiness:
+    """Motor power, and what is known of joints and tip.
+
+    Args:
+        mechanism: Tells whether there is a tip.
+
+    Attributes:
+        is_powered: Whether motors have power.
+        is_biased: Whether encoders are set, so that joint positions are known.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        self.is_powered = False
+        self.is_biased = False
+
+    @property
+    def joints(self) -> bool:
+        """Whether joints are known and powered."""
+        return self.is_powered and self.is_biased
+
+    @property
+    def tip(self) -> bool:
+        """Whether the tip is, too."""
+        return self.joints and self._mechanism.is_engaged
 
 
 class LastingReadings(Protocol):
@@ -55,7 +81,6 @@ class ArmStates:
         servo: The joints, which power puts to rest.
         attachment: What comes and goes at the arm's end.
         readings: Whose last content is kept when joints are not known any more, in this order.
-        clock: The time.
         options: What holds for the whole system.
         memo: Forgets what was computed in another state.
         report: Where events go.
@@ -69,7 +94,6 @@ class ArmStates:
         servo: JointServo,
         attachment: Attachment,
         readings: Sequence[LastingReadings],
-        clock: ArmClock,
         options: SystemOptions,
         memo: Memo,
         report: Reporter,
@@ -80,7 +104,6 @@ class ArmStates:
         self._servo = servo
         self._attachment = attachment
         self._readings = readings
-        self._clock = clock
         self._options = options
         self._memo = memo
         self._report = report
@@ -150,7 +173,7 @@ class ArmStates:
             self._set_power(False, readiness.is_biased)
             controller.end_control()
         elif sub_state is SubState.POWERING:
-            self._powering_until_s = self._clock.now_s + self._options.powering_s
+            self._powering_until_s = self._controller.now_s + self._options.powering_s
             self._begin_power()
         elif sub_state is SubState.ENABLED:
             self._set_power(True, readiness.is_biased)
@@ -179,7 +202,7 @@ class ArmStates:
             if desired is not SubState.DISABLED:
                 self.enter(SubState.POWERING)
         elif sub_state is SubState.POWERING:
-            if self._clock.now_s >= self._powering_until_s:
+            if self._controller.now_s >= self._powering_until_s:
                 self.enter(SubState.ENABLED)
         elif sub_state is SubState.ENABLED:
             if desired is not SubState.ENABLED:

@@ -9,8 +9,8 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.validation import pose_rows
+from dvrk_kinematics.simulation.arm.arm_states import Readiness
 from dvrk_kinematics.simulation.arm.command_gate import CommandGate
-from dvrk_kinematics.simulation.arm.readiness import Readiness
 from dvrk_kinematics.simulation.control.base_frame import BaseFrame
 from dvrk_kinematics.simulation.control.manipulator import spatial_jacobian
 from dvrk_kinematics.simulation.control.mechanism import Mechanism

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite, isnan
 
-from dvrk_kinematics.simulation.arm.readiness import Readiness
-from dvrk_kinematics.simulation.control.arm_clock import ArmClock
+from dvrk_kinematics.simulation.arm.arm_states import Readiness
+from dvrk_kinematics.simulation.control.motion_controller import MotionController
 from dvrk_kinematics.simulation.control.operating_state import (
     OperatingStateMachine,
     State,
@@ -40,7 +40,7 @@ class CommandGate:
     Args:
         machine: The operating state.
         readiness: Whether joints and tip are known.
-        clock: The time; refusals are not told each time.
+        controller: Knows the time; refusals are not told each time.
         report: Where warnings go.
     """
 
@@ -48,12 +48,12 @@ class CommandGate:
         self,
         machine: OperatingStateMachine,
         readiness: Readiness,
-        clock: ArmClock,
+        controller: MotionController,
         report: Reporter,
     ) -> None:
         self._machine = machine
         self._readiness = readiness
-        self._clock = clock
+        self._controller = controller
         self._report = report
 
     def admits(self, command: str, cartesian: bool = False) -> bool:
@@ -68,7 +68,7 @@ class CommandGate:
         if ready and machine.state is State.ENABLED and machine.sub_state in _TAKES_COMMANDS:
             self._report.accepted()
             return True
-        self._report.refuse(command, self._clock.now_s)
+        self._report.refuse(command, self._controller.now_s)
         return False
 
     def values(

@@ -42,7 +42,7 @@ class JointCommands:
             report.event(f"trajectory_j/{topic}", 1.0)
 
     def _count(self) -> int:
-        return len(self._mechanism.published_names())
+        return len(self._mechanism.published_names)
 
     # Servo.
 

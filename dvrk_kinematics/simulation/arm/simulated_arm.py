@@ -15,10 +15,10 @@ from dvrk_kinematics.simulation.arm.arm_core import ArmCore
 from dvrk_kinematics.simulation.arm.arm_states import ArmStates, LastingReadings
 from dvrk_kinematics.simulation.arm.attachment import Attachment
 from dvrk_kinematics.simulation.arm.cartesian_commands import CartesianCommands
-from dvrk_kinematics.simulation.arm.cartesian_readings import CartesianReadings
-from dvrk_kinematics.simulation.arm.control_cycle import ControlCycle
 from dvrk_kinematics.simulation.arm.joint_commands import JointCommands
 from dvrk_kinematics.simulation.arm.kinematics_services import KinematicsServices
+from dvrk_kinematics.simulation.control import Mode, State, SubState
+from dvrk_kinematics.simulation.control.joint_servo import tracking_text
 from dvrk_kinematics.simulation.faults import Fault, FaultKind
 from dvrk_kinematics.simulation.options import SystemOptions
 from dvrk_kinematics.simulation.readings import (
@@ -31,6 +31,25 @@ from dvrk_kinematics.simulation.readings import (
 )
 
 __all__ = ["SimulatedArm"]
+
+_CYCLE_S = 0.005
+"""Moves are followed in cycles no longer than this, however long a step is: the PID compares
+set-points with positions at 1.5 kHz, and a late step must not look like a tracking error."""
+
+_MOVING = frozenset({SubState.HOMING, SubState.HOMED})
+"""Where set-points move."""
+
+_WATCHED = frozenset(
+    {
+        SubState.HOMING,
+        SubState.HOMED,
+        SubState.ENGAGING_ADAPTER,
+        SubState.ENGAGING_TOOL,
+        SubState.TOOL_ENGAGED,
+        SubState.PAUSED,
+    }
+)
+"""Where the PID watches tracking errors: from homing on."""
 
 
 class SimulatedArm:
@@ -72,36 +91,24 @@ class SimulatedArm:
         self.mechanism = core.mechanism
         self._attachment = attachment
         self._base = core.base
-        self._clock = core.clock
+        self._controller = core.controller
         self._data = core.data
         self._machine = core.machine
         self._memo = core.memo
+        self._readiness = core.readiness
         self._report = core.report
-        self._joints = core.joint_readings
-        self._tip = CartesianReadings(
-            core.mechanism, core.servo, core.tip, core.base, core.readiness, core.memo
-        )
+        self._is_running = False
+        self._told = core.readings
         self._states = ArmStates(
             core.machine,
             core.readiness,
             core.controller,
             core.servo,
             attachment,
-            (*readings, self._joints, self._tip),
-            core.clock,
+            (*readings, core.readings),
             options,
             core.memo,
             core.report,
-        )
-        cycle = ControlCycle(
-            core.name,
-            core.clock,
-            core.machine,
-            self._states,
-            core.readiness,
-            core.controller,
-            core.servo,
-            core.memo,
         )
         joint = JointCommands(core.gate, core.controller, core.mechanism, core.report)
         cartesian = CartesianCommands(
@@ -115,7 +122,6 @@ class SimulatedArm:
         )
         services = KinematicsServices(core.mechanism, core.tip, core.base, core.report)
 
-        self.step = cycle.step
         self.state_command = self._states.state_command
         self.hold = joint.hold
         self.free = joint.free
@@ -161,19 +167,19 @@ class SimulatedArm:
             "use_gravity_compensation": self.use_gravity_compensation,
         }
         self.readings: dict[str, Callable[[], Any]] = {
-            "measured_js": self._joints.measured_js,
-            "setpoint_js": self._joints.setpoint_js,
-            "gravity_compensation/setpoint_js": self._joints.gravity_compensation_setpoint_js,
-            "measured_cp": self._tip.measured_cp,
-            "setpoint_cp": self._tip.setpoint_cp,
-            "local/measured_cp": self._tip.local_measured_cp,
-            "local/setpoint_cp": self._tip.local_setpoint_cp,
-            "measured_cv": self._tip.measured_cv,
-            "local/measured_cv": self._tip.local_measured_cv,
-            "body/measured_cf": self._tip.measured_cf,
-            "spatial/measured_cf": self._tip.measured_cf,
-            "body/jacobian": self._tip.body_jacobian,
-            "spatial/jacobian": self._tip.spatial_jacobian,
+            "measured_js": self._told.measured_js,
+            "setpoint_js": self._told.setpoint_js,
+            "gravity_compensation/setpoint_js": self._told.gravity_compensation_setpoint_js,
+            "measured_cp": self._told.measured_cp,
+            "setpoint_cp": self._told.setpoint_cp,
+            "local/measured_cp": self._told.local_measured_cp,
+            "local/setpoint_cp": self._told.local_setpoint_cp,
+            "measured_cv": self._told.measured_cv,
+            "local/measured_cv": self._told.local_measured_cv,
+            "body/measured_cf": self._told.measured_cf,
+            "spatial/measured_cf": self._told.measured_cf,
+            "body/jacobian": self._told.body_jacobian,
+            "spatial/jacobian": self._told.spatial_jacobian,
         }
 
     def use_gravity_compensation(self, use: bool) -> None:
@@ -191,6 +197,47 @@ class SimulatedArm:
         """The events since the last call, in order, repeated as the dVRK repeats them."""
         return self._report.take()
 
+    # The cycle.
+
+    def step(self, now_ns: int) -> None:
+        """One control cycle. ``SimulatedSystem.step`` calls it for every arm.
+
+        Args:
+            now_ns: A monotonic time (ns); one that is behind the last counts as the last.
+        """
+        controller, now = self._controller, now_ns * 1e-9
+        if not self._is_running:
+            self._is_running, controller.now_s = True, now
+        before = controller.now_s
+        now = max(now, before)
+        self._states.transition()
+        moving = controller.move is not None and self._machine.sub_state in _MOVING
+        cycles = max(1, int((now - before) / _CYCLE_S - 1e-6) + 1) if moving else 1
+        for cycle in range(1, cycles + 1):
+            is_last = cycle == cycles
+            controller.now_s = now if is_last else before + (now - before) * cycle / cycles
+            self._control()
+            self._follow((now - before) / cycles)
+        self._memo.forget()
+
+    def _control(self) -> None:
+        if self._machine.sub_state is SubState.HOMED:
+            self._controller.run_homed()
+        elif self._machine.sub_state is SubState.HOMING and self._controller.run_homing():
+            self._states.enter(SubState.HOMED)
+
+    def _follow(self, dt: float) -> None:
+        """PID and mechanics: compares, then lets the joints follow."""
+        if not self._readiness.is_powered:
+            return
+        mask = None
+        watched = self._machine.sub_state in _WATCHED and self._controller.mode is not Mode.EFFORT
+        if watched and self._readiness.joints:
+            mask = self.servo.tracking_mask()
+        self.servo.follow(dt, self._controller.now_s)
+        if mask is not None and self._machine.state is not State.FAULT:
+            self._states.fail(tracking_text(self.name, mask))
+
     # Readings.
 
     @property
@@ -201,72 +248,72 @@ class SimulatedArm:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, as measured_js has them when homed; () before."""
-        return self._joints.measured_js().names
+        return self._told.measured_js().names
 
     @property
     def measured_js(self) -> JointReading:
         """Measured joints."""
-        return self._joints.measured_js()
+        return self._told.measured_js()
 
     @property
     def setpoint_js(self) -> JointReading:
         """What the PID was told, and the effort it answers with."""
-        return self._joints.setpoint_js()
+        return self._told.setpoint_js()
 
     @property
     def gravity_compensation_setpoint_js(self) -> JointReading:
         """Efforts of gravity compensation only."""
-        return self._joints.gravity_compensation_setpoint_js()
+        return self._told.gravity_compensation_setpoint_js()
 
     @property
     def measured_cp(self) -> PoseReading:
         """Tip in the base frame's reference."""
-        return self._tip.measured_cp()
+        return self._told.measured_cp()
 
     @property
     def setpoint_cp(self) -> PoseReading:
         """Tip of the set-point in the base frame's reference."""
-        return self._tip.setpoint_cp()
+        return self._told.setpoint_cp()
 
     @property
     def local_measured_cp(self) -> PoseReading:
         """Tip in the arm's own base."""
-        return self._tip.local_measured_cp()
+        return self._told.local_measured_cp()
 
     @property
     def local_setpoint_cp(self) -> PoseReading:
         """Tip of the set-point in the arm's own base."""
-        return self._tip.local_setpoint_cp()
+        return self._told.local_setpoint_cp()
 
     @property
     def measured_cv(self) -> TwistReading:
         """Velocity of the tip along the axes of measured_cp's frame."""
-        return self._tip.measured_cv()
+        return self._told.measured_cv()
 
     @property
     def local_measured_cv(self) -> TwistReading:
         """Velocity of the tip along the axes of the tip."""
-        return self._tip.local_measured_cv()
+        return self._told.local_measured_cv()
 
     @property
     def body_measured_cf(self) -> WrenchReading:
         """Wrench at the tip, along its axes."""
-        return self._tip.measured_cf()
+        return self._told.measured_cf()
 
     @property
     def spatial_measured_cf(self) -> WrenchReading:
         """Wrench along the axes of the base."""
-        return self._tip.measured_cf()
+        return self._told.measured_cf()
 
     @property
     def body_jacobian(self) -> Array:
         """Shape (6, n), linear rows first, along the axes of the tip."""
-        return self._tip.body_jacobian()
+        return self._told.body_jacobian()
 
     @property
     def spatial_jacobian(self) -> Array:
         """Shape (6, n), linear rows first, along the axes of the base."""
-        return self._tip.spatial_jacobian()
+        return self._told.spatial_jacobian()
 
     # For tests and teaching.
 
@@ -281,7 +328,7 @@ class SimulatedArm:
             self._states.lose_power()
         elif fault.kind is FaultKind.STALLED_JOINT:
             joint = self._joint_index(fault.joint)
-            until = self._clock.now_s + fault.duration_s if fault.duration_s > 0.0 else inf
+            until = self._controller.now_s + fault.duration_s if fault.duration_s > 0.0 else inf
             servo.faults.stall(joint, servo.measured[joint], until)
         elif fault.kind is FaultKind.ENCODER_JUMP:
             joint = self._joint_index(fault.joint)

@@ -56,6 +56,7 @@ class Mechanism:
 
     Attributes:
         manipulator: Kinematics from base to tip, with what the arm carries now.
+        published_names: Names of the joints that are published.
         limits: Limits of the driven joints, with what the arm carries now.
         is_engaged: Whether the motors move a tip, so that it has a pose.
         gravity_arm_m: Length of the insertion's row without the insertion (m), which gravity
@@ -64,13 +65,10 @@ class Mechanism:
 
     def __init__(self, manipulator: Manipulator, limits: MotorLimits) -> None:
         self.manipulator = manipulator
+        self.published_names = manipulator.joint_names
         self.limits = limits
         self.is_engaged = True
         self.gravity_arm_m = 0.0
-
-    def published_names(self) -> tuple[str, ...]:
-        """Names of the joints that are published."""
-        return self.manipulator.joint_names
 
     def driven_names(self) -> tuple[str, ...]:
         """Names of the driven joints."""

@@ -7,7 +7,6 @@ from enum import Enum
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.simulation.control.arm_clock import ArmClock
 from dvrk_kinematics.simulation.control.controller_data import ControllerData
 from dvrk_kinematics.simulation.control.joint_servo import JointServo
 from dvrk_kinematics.simulation.control.joint_trajectory import JointTrajectory
@@ -53,11 +52,11 @@ class MotionController:
         tip: Solves poses.
         machine: The operating state, which says where set-points move and tells whether the arm
             is busy.
-        clock: The time.
         data: Where homing goes.
         report: Where events go.
 
     Attributes:
+        now_s: The time of the present cycle (s), which whoever lets time pass sets.
         space: What is controlled.
         mode: How it is controlled.
         move: The move in flight; None if there is none.
@@ -79,7 +78,6 @@ class MotionController:
         servo: JointServo,
         tip: TipKinematics,
         machine: OperatingStateMachine,
-        clock: ArmClock,
         data: ControllerData,
         report: Reporter,
     ) -> None:
@@ -87,9 +85,9 @@ class MotionController:
         self._servo = servo
         self._tip = tip
         self._machine = machine
-        self._clock = clock
         self._data = data
         self._report = report
+        self.now_s = 0.0
         self.space, self.mode = Space.UNDEFINED, Mode.UNDEFINED
         self.move: JointTrajectory | None = None
         self._move_is_told = False
@@ -232,7 +230,7 @@ class MotionController:
         a = [max(self.ratio_a * limit, _SLOWEST) for limit in limits.acceleration]
         self.move = JointTrajectory(position, speed, goal, v, a)
         self.last_goal = list(goal)
-        self._move_start_s = self._clock.now_s
+        self._move_start_s = self.now_s
 
     def end_move(self, reached: bool) -> None:
         """Ends a move; that of homing is not told."""
@@ -279,7 +277,7 @@ class MotionController:
         return True
 
     def _run_move(self, move: JointTrajectory) -> bool:
-        elapsed = self._clock.now_s - self._move_start_s
+        elapsed = self.now_s - self._move_start_s
         self._move_at = move.at(elapsed)
         self._serve(*self._move_at)
         return elapsed >= move.duration

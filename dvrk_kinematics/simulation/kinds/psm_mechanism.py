@@ -44,7 +44,8 @@ class PsmMechanism(Mechanism):
                 reference.acceleration,
             ),
         )
-        self._arm_names = reference.arm.joint_names[:3]
+        # The discs, until a tool without its jaw takes their place.
+        self.published_names = (*reference.arm.joint_names[:3], *_DISCS)
         self._data = data
         self.tool: Tool | None = None
         self.is_configured = False
@@ -53,7 +54,15 @@ class PsmMechanism(Mechanism):
     def couple(self, tool: Tool) -> None:
         """Takes over the coupling of a tool, and the limits of its joints."""
         self.tool = tool
+        if self.is_engaged:
+            self.published_names = tool.arm.joint_names
         self.limits = MotorLimits(tool.lower, tool.upper, tool.velocity, tool.acceleration)
+
+    def engage(self) -> None:
+        """Takes the tool into the chain: what moves is its joints, no longer the discs."""
+        self.is_engaged = True
+        if self.tool is not None:
+            self.published_names = self.tool.arm.joint_names
 
     def configure(self, tool: Tool) -> None:
         """Takes over the kinematics of a tool."""
@@ -64,26 +73,27 @@ class PsmMechanism(Mechanism):
         if self.tool is not None:
             self.manipulator = BareManipulator(self.tool.arm)
 
-    def published_names(self) -> tuple[str, ...]:
-        """The tool's joints without jaw; the discs while none is engaged."""
-        if self.tool is not None and self.is_engaged:
-            return self.tool.arm.joint_names
-        return (*self._arm_names, *_DISCS)
-
     def driven_names(self) -> tuple[str, ...]:
         """Seven names, the last of which is the jaw's or that of the fourth disc."""
-        names = self.published_names()
+        names = self.published_names
         return names if len(names) == JAW + 1 else (*names[:JAW], "jaw")
 
     def published(self, driven: list[float]) -> list[float]:
-        """The chain's joints; the driven ones while no tool is engaged."""
-        if self.tool is not None and self.is_engaged:
-            return self.tool.kinematic(driven)
-        return driven
+        """The chain's joints without the jaw; the driven ones while no tool is engaged."""
+        if self.tool is None or not self.is_engaged:
+            return driven
+        if not self.tool.is_snake:
+            return driven[:JAW]
+        pitch, yaw = driven[4] / 2.0, driven[5] / 2.0
+        return [*driven[:4], pitch, yaw, yaw, pitch]
 
     def driven(self, q: list[float]) -> list[float]:
         """The driven joints, without jaw, for those of the chain."""
-        return q if self.tool is None else self.tool.driven(q)
+        if self.tool is None:
+            return q
+        if not self.tool.is_snake:
+            return q[:JAW]
+        return [*q[:4], q[4] + q[7], q[5] + q[6]]
 
     def filled(self, joints: list[float], rest: Sequence[float]) -> list[float]:
         """Driven joints for published ones: eight are those of a snake."""
@@ -92,7 +102,10 @@ class PsmMechanism(Mechanism):
 
     def to_actuators(self, joints: Sequence[float]) -> Sequence[float]:
         """Through the coupling of the tool."""
-        return joints if self.tool is None else self.tool.actuators(joints)
+        if self.tool is None or not any(joints[3:]):
+            return joints
+        actuators: list[float] = (self.tool.to_actuators @ np.array(joints)).tolist()
+        return actuators
 
     def from_actuator_effort(self, effort: list[float]) -> list[float]:
         """Through the coupling of the tool: power is the same on both sides."""

@@ -28,7 +28,7 @@ class SimulatedJaw:
         self._controller = core.controller
         self._mechanism = core.mechanism
         self._servo = core.servo
-        self._joints = core.joint_readings
+        self._readings = core.readings
         self._readiness = core.readiness
         self._memo = core.memo
         self._last = (_NO_JAW, _NO_JAW)
@@ -56,7 +56,7 @@ class SimulatedJaw:
         """Position and effort of the jaw; the velocity is empty."""
         if not self._readiness.tip:
             return self._last[1]
-        effort = self._joints.driven_effort()[JAW]
+        effort = self._readings.driven_effort()[JAW]
         position = frozen([self._servo.setpoint[JAW]])
         return JointReading(("jaw",), position, _EMPTY, frozen([effort]), True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,26 +67,6 @@ class Tool:
     to_joints: Array
     to_actuators: Array
     is_snake: bool
-
-    def actuators(self, joints: Sequence[float]) -> list[float]:
-        """What joint positions, velocities or errors are at the actuators."""
-        if not any(joints[3:]):
-            return list(joints)
-        moved: list[float] = (self.to_actuators @ np.array(joints)).tolist()
-        return moved
-
-    def kinematic(self, joints: list[float]) -> list[float]:
-        """The chain's joints for the seven that the controller drives."""
-        if not self.is_snake:
-            return joints[:6]
-        pitch, yaw = joints[4] / 2.0, joints[5] / 2.0
-        return [*joints[:4], pitch, yaw, yaw, pitch]
-
-    def driven(self, q: list[float]) -> list[float]:
-        """The six joints that the controller drives, without jaw, for those of the chain."""
-        if not self.is_snake:
-            return q[:6]
-        return [*q[:4], q[4] + q[7], q[5] + q[6]]
 
 
 def find_tool(text: str, generation: str) -> Tool | None:

@@ -61,7 +61,7 @@ class ToolAttachment(Attachment):
             self._adapter_is_engaged = True
             return SubState.HOMED
         if sub_state is SubState.ENGAGING_TOOL:
-            mechanism.is_engaged = True
+            mechanism.engage()
             self._memo.forget()
             return SubState.TOOL_ENGAGED
         if sub_state is SubState.TOOL_ENGAGED:
