@@ -10,15 +10,17 @@
 """
 
 from dvrk_kinematics.simulation.arm import SimulatedArm
-from dvrk_kinematics.simulation.arm_thread import ArmThread
-from dvrk_kinematics.simulation.clock_readings import ClockReadings
 from dvrk_kinematics.simulation.deviations import DEVIATIONS, Deviation
-from dvrk_kinematics.simulation.ecm import SimulatedEcm
+from dvrk_kinematics.simulation.driven_joints import driven_joints
 from dvrk_kinematics.simulation.faults import Fault, FaultKind
-from dvrk_kinematics.simulation.late_publisher import Lateness, LatePublisher
+from dvrk_kinematics.simulation.kinds import (
+    SimulatedEcm,
+    SimulatedPsm,
+    SimulatedSerialArm,
+    SimulatedSuj,
+)
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions, ToolDetection
-from dvrk_kinematics.simulation.plant import KinematicPlant, Plant
-from dvrk_kinematics.simulation.psm import SimulatedPsm
+from dvrk_kinematics.simulation.plants import KinematicPlant, Plant
 from dvrk_kinematics.simulation.readings import (
     Event,
     ForwardAnswer,
@@ -30,9 +32,8 @@ from dvrk_kinematics.simulation.readings import (
     TwistReading,
     WrenchReading,
 )
-from dvrk_kinematics.simulation.serial import SimulatedSerialArm
-from dvrk_kinematics.simulation.suj import SimulatedSuj
-from dvrk_kinematics.simulation.system import SimulatedSystem
+from dvrk_kinematics.simulation.simulated_system import SimulatedSystem
+from dvrk_kinematics.simulation.timing import ArmThread, ClockReadings, Lateness, LatePublisher
 
 __all__ = [
     "DEVIATIONS",
@@ -63,4 +64,5 @@ __all__ = [
     "ToolDetection",
     "TwistReading",
     "WrenchReading",
+    "driven_joints",
 ]

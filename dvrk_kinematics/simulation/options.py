@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.simulation.plant import Plant
+from dvrk_kinematics.simulation.plants import Plant
 
 __all__ = ["ArmSpec", "SystemOptions", "ToolDetection"]
 

@@ -73,7 +73,7 @@ def test_nothing_imports_up(path: Path) -> None:
         if top == "rclpy" or top.endswith("_msgs") or top.endswith("_interfaces"):
             assert room in WITH_ROS, where
         if top == "mujoco":
-            assert path.relative_to(PACKAGE) == Path("simulation/dynamic.py"), where
+            assert path.relative_to(PACKAGE) == Path("simulation/plants/dynamic.py"), where
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -1,7 +1,7 @@
 """Commands from the wire to simulated arms, in the order in which they came.
 
-Every command topic of the contract has a method of the simulated arm of the same name, with
-``/`` replaced by ``_``; what its message says becomes the arguments. The dVRK keeps one message of
+``SimulatedArm.commands`` has the method behind every command topic; what its message says becomes
+the arguments. The dVRK keeps one message of
 each topic and reads it every 0.1 ms, or later where its machine is busy: of messages that arrive
 in one burst only the newest is acted on, of those that come one after the other each is. This loop
 reads once a cycle, or later while the arms' thread stalls. So it keeps more than one, and drops by
@@ -55,22 +55,22 @@ class CommandQueue:
         self,
         topics: Iterable[Topic],
         namespace: str,
-        target: object,
+        commands: Mapping[str, Callable[..., None]],
         readers: Mapping[str, Reader],
     ) -> None:
-        """Subscribe to topics whose commands are methods of a target.
+        """Subscribe to topics.
 
         Args:
             topics: Topics of the contract.
             namespace: Where their names begin.
-            target: What is commanded.
+            commands: What each topic does, by its name.
             readers: How those messages are read whose type alone does not tell, by topic.
         """
         for topic in topics:
             kind = topic.message
             command = _Command(
                 readers.get(topic.name) or _READERS[kind],
-                getattr(target, topic.name.replace("/", "_")),
+                commands[topic.name],
                 topic.name.rpartition("/")[2].startswith("servo_"),
             )
             qos = with_depth(topic.qos, _DEPTH)

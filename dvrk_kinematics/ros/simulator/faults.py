@@ -46,6 +46,16 @@ class _Injector:
         self._arm = arm
         self._gate = gate
         self._settings = settings
+        self.by_service: dict[str, Callable[[], None]] = {
+            "power_loss": self.power_loss,
+            "stalled_joint": self.stalled_joint,
+            "encoder_jump": self.encoder_jump,
+            "tool_removed": self.tool_removed,
+            "dropped_state": self.dropped_state,
+            "delayed_state": self.delayed_state,
+            "late_publisher": self.late_publisher,
+            "clear": self.clear,
+        }
 
     def power_loss(self) -> None:
         self._arm.inject(Fault(FaultKind.POWER_LOSS))
@@ -98,7 +108,7 @@ def offer_faults(
     """
     injector = _Injector(arm, gate, settings)
     for fault in FAULT_SERVICES:
-        handle = _trigger(getattr(injector, fault), lock)
+        handle = _trigger(injector.by_service[fault], lock)
         create_patient_service(node, Trigger, f"~/faults/{arm.name}/{fault}", handle)
 
 

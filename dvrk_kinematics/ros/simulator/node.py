@@ -126,9 +126,9 @@ class ArmSimulator(Node):
         gate = StateGate()
         states = [topic for topic in interface.published if topic.rate is Rate.STATE]
         events = [topic for topic in interface.published if topic.rate is Rate.EVENT]
-        self._states.append((1, StatePublishers(self, states, namespace, arm, gate)))
+        self._states.append((1, StatePublishers(self, states, namespace, arm.readings, gate)))
         self._events.append((arm, EventPublishers(self, events, namespace, self._stamps)))
-        self._commands.listen(interface.subscribed, namespace, arm, ARM_READERS)
+        self._commands.listen(interface.subscribed, namespace, arm.commands, ARM_READERS)
         offer_services(self, interface.services, namespace, arm, self._lock)
         if self.parameters.values.faults:
             offer_faults(self, arm, gate, lambda: self.parameters.values, self._lock)
@@ -137,18 +137,25 @@ class ArmSimulator(Node):
         interface, namespace = CONTRACT[Kind.SUJ], namespace_of(Kind.SUJ, suj.name)
         states = [topic for topic in interface.published if topic.rate is Rate.SETUP]
         events = [topic for topic in interface.published if topic.rate is Rate.EVENT]
-        self._states.append((every, StatePublishers(self, states, namespace, suj, StateGate())))
+        self._states.append(
+            (every, StatePublishers(self, states, namespace, suj.readings, StateGate()))
+        )
         self._events.append((suj, EventPublishers(self, events, namespace, self._stamps)))
-        self._commands.listen(interface.subscribed, namespace, suj, {})
+        self._commands.listen(interface.subscribed, namespace, suj.commands, {})
 
     def _add_system(self) -> None:
         interface, namespace = CONTRACT[Kind.SYSTEM], namespace_of(Kind.SYSTEM)
         events = EventPublishers(self, interface.published, namespace, self._stamps)
         commands = SystemCommands(self.system, events, self.get_logger())
-        self._commands.listen(interface.subscribed, namespace, commands, {})
+        self._commands.listen(interface.subscribed, namespace, commands.by_topic, {})
         if self.system.sujs:
             setup = CONTRACT[Kind.SETUP]
-            self._commands.listen(setup.subscribed, namespace_of(Kind.SETUP), self.system, {})
+            self._commands.listen(
+                setup.subscribed,
+                namespace_of(Kind.SETUP),
+                {"set_reference_arm": self.system.set_reference_arm},
+                {},
+            )
 
     def _tick(self, tick: Tick) -> None:
         """Publish the newest datum, be it new or not."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.ros.common.arm_roster import ARMS
 from dvrk_kinematics.ros.common.parameters import parameter
-from dvrk_kinematics.simulation.driven_joints import driven_joints
+from dvrk_kinematics.simulation import driven_joints
 
 __all__ = ["SimulatorSettings"]
 

@@ -7,7 +7,7 @@ takes 0.2 us a topic. A message that nobody hears would take ten times as long.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -89,7 +89,7 @@ class StateGate:
 
 class _Entry(NamedTuple):
     publisher: RawPublisher
-    reading: str
+    read: Callable[[], Any]
     writer: Writer
 
 
@@ -98,22 +98,25 @@ class StatePublishers:
 
     Args:
         node: The node.
-        topics: State topics of the contract; each is a property of the source of the same name,
-            with ``/`` replaced by ``_``.
+        topics: State topics of the contract.
         namespace: Where their names begin.
-        source: Whose readings are published.
+        readings: Gives what each topic says now, by its name.
         gate: The way out.
     """
 
     def __init__(
-        self, node: Node, topics: Iterable[Topic], namespace: str, source: object, gate: StateGate
+        self,
+        node: Node,
+        topics: Iterable[Topic],
+        namespace: str,
+        readings: Mapping[str, Callable[[], Any]],
+        gate: StateGate,
     ) -> None:
-        self._source = source
         self._gate = gate
         self._entries = [
             _Entry(
                 RawPublisher(node, topic.message, namespace + topic.name, topic.qos),
-                topic.name.replace("/", "_"),
+                readings[topic.name],
                 _WRITERS[topic.message](),
             )
             for topic in topics
@@ -126,11 +129,11 @@ class StatePublishers:
             stamps: Stamps of the messages, all of one datum.
             now_ns: Now, on a clock that never goes back (ns).
         """
-        source, gate = self._source, self._gate
+        gate = self._gate
         gate.flush(now_ns)
-        for publisher, reading, writer in self._entries:
+        for publisher, read, writer in self._entries:
             if publisher.is_heard():
-                data = writer.write(getattr(source, reading), stamps.next())
+                data = writer.write(read(), stamps.next())
                 gate.send(publisher, data, now_ns)
 
     def close(self) -> None:

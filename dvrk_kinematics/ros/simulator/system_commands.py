@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isnan
 from typing import Any
 
@@ -18,14 +19,22 @@ class SystemCommands:
         system: The arms.
         events: Where the volume is told.
         logger: Where a text to be spoken is written.
+
+    Attributes:
+        by_topic: The method behind every topic.
     """
 
     def __init__(self, system: SimulatedSystem, events: EventPublishers, logger: Any) -> None:
-        self.power_on = system.power_on
-        self.power_off = system.power_off
-        self.home = system.home
         self._events = events
         self._logger = logger
+        self.by_topic: dict[str, Callable[..., None]] = {
+            "power_on": system.power_on,
+            "power_off": system.power_off,
+            "home": system.home,
+            "set_volume": self.set_volume,
+            "beep": self.beep,
+            "string_to_speech": self.string_to_speech,
+        }
 
     def set_volume(self, volume: float) -> None:
         """Take a volume, kept between 0 and 1; what is not a number changes nothing."""

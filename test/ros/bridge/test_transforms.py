@@ -18,7 +18,7 @@ from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
 from dvrk_kinematics.ros.common.frame_buffer import FrameBuffer
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.crtk.contract import Kind
-from dvrk_kinematics.simulation.ecm_manipulator import endoscope_tip
+from dvrk_kinematics.simulation.kinds import endoscope_tip
 
 TOL = 1e-9
 OFFSETS_M, OFFSETS_RAD = 2e-6, 2e-5

@@ -48,12 +48,13 @@ class Cycles:
         self.number = 0
         self.read = 0
         topics = [CONTRACT[Kind.PSM].topic("measured_js")]
-        self.states = StatePublishers(node, topics, "arm/", self, StateGate())
+        self.states = StatePublishers(
+            node, topics, "arm/", {"measured_js": self.measured_js}, StateGate()
+        )
         readings = ClockReadings(random_of(1, "readings"))
         self._stamps = DatumStamps(time.time_ns, readings)
         (self._publisher,) = [p for p in node.publishers if p.topic_name == f"/{TOPIC}"]
 
-    @property
     def measured_js(self) -> JointReading:
         """The number of the cycle; counts how often it is read."""
         self.read += 1

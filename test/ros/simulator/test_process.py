@@ -21,20 +21,29 @@ from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.ros.bringup.processes import Process, command_line, simulated_arms
 from dvrk_kinematics.ros.client.calls import call
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
-from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, Rate
 from dvrk_kinematics.ros.simulator.command_queue import ARM_READERS
-from dvrk_kinematics.simulation import SimulatedEcm, SimulatedPsm
+from dvrk_kinematics.simulation import ArmSpec, SimulatedSystem, SystemOptions
 
 TIMEOUT_S = 30.0
 END_S = 5.0
 """From the signal to the end of a process, at most."""
 
 
-def test_every_command_and_reading_of_the_contract_is_a_member_of_the_arm() -> None:
-    for kind, arm in ((Kind.PSM, SimulatedPsm), (Kind.ECM, SimulatedEcm)):
-        for topic in CONTRACT[kind].topics:
-            if topic.rate.name in ("STATE", "COMMAND"):
-                assert hasattr(arm, topic.name.replace("/", "_")), topic.name
+def test_every_command_and_reading_of_the_contract_is_in_the_tables_of_the_arm() -> None:
+    specs = [ArmSpec("PSM1"), ArmSpec("ECM")]
+    system = SimulatedSystem(specs, SystemOptions(with_suj=True))
+    parts = [(Kind(arm.kind), arm) for arm in system.arms.values()]
+    parts += [(Kind.SUJ, suj) for suj in system.sujs.values()]
+    for kind, part in parts:
+        topics = CONTRACT[kind].topics
+        assert part.commands.keys() == {t.name for t in topics if t.rate is Rate.COMMAND}
+        states = {t.name for t in topics if t.rate in (Rate.STATE, Rate.SETUP)}
+        assert part.readings.keys() == states
+        for name in (*part.commands, *states):
+            assert hasattr(part, name.replace("/", "_")), name
+        for name, method in part.commands.items():
+            assert method == getattr(part, name.replace("/", "_")), name
     assert ARM_READERS.keys() <= {topic.name for topic in CONTRACT[Kind.PSM].topics}
 
 
@@ -95,7 +104,7 @@ def test_it_ends_cleanly_in_time(run: Any, node: Node, sign: int) -> None:
 
 def test_a_failure_of_the_loop_ends_the_process_and_says_why() -> None:
     script = (
-        "import sys; from dvrk_kinematics.ros import arm_simulator as node\n"
+        "import sys; from dvrk_kinematics.ros.simulator import node\n"
         "def fail(system, now_ns): raise RuntimeError('the arm fell off')\n"
         "node.SimulatedSystem.step = fail\n"
         "sys.exit(node.main([]))"

@@ -14,16 +14,19 @@ from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.ros.bringup.processes import simulated_arms
 from dvrk_kinematics.ros.common.conversions import pose_to_matrix
-from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, kind_of
-from dvrk_kinematics.simulation import SimulatedSerialArm
+from dvrk_kinematics.ros.crtk.contract import CONTRACT, Kind, Rate, kind_of
+from dvrk_kinematics.simulation import ArmSpec, SimulatedSystem
 
 ARMS = ("RVM1", "CYBER310")
 
 
-def test_every_topic_of_the_kind_is_a_member_of_the_arm() -> None:
-    for topic in CONTRACT[Kind.ARM].topics:
-        if topic.rate.name in ("STATE", "COMMAND"):
-            assert hasattr(SimulatedSerialArm, topic.name.replace("/", "_")), topic.name
+def test_every_topic_of_the_kind_is_in_the_tables_of_the_arm() -> None:
+    topics = CONTRACT[Kind.ARM].topics
+    for arm in SimulatedSystem([ArmSpec(name) for name in ARMS]).arms.values():
+        assert arm.commands.keys() == {t.name for t in topics if t.rate is Rate.COMMAND}
+        assert arm.readings.keys() == {t.name for t in topics if t.rate is Rate.STATE}
+        for name in (*arm.commands, *arm.readings):
+            assert hasattr(arm, name.replace("/", "_")), name
 
 
 def test_the_kind_of_an_arm_is_what_its_model_says() -> None:

@@ -8,7 +8,7 @@ import pytest
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.models.pid_tolerance import joint_pid_tolerance
-from dvrk_kinematics.simulation.controller import CONTROLLERS
+from dvrk_kinematics.simulation.control import CONTROLLERS
 
 # Steps of one joint that the recorded software went along with, and those at which it faulted.
 RECORDED = {

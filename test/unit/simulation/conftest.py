@@ -257,7 +257,7 @@ class Replay:
             target: Any = system.sujs[name]
         else:
             target = system.arms[owner]
-        method = getattr(target, topic.replace("/", "_"))
+        method = target.commands[topic]
         if topic.endswith("_cp"):
             method(self._pose(entry.content))
         elif topic == "set_base_frame":
@@ -377,8 +377,8 @@ def reading_of(system: SimulatedSystem, name: str) -> Any:
     owner, _, topic = name.partition("/")
     if owner == "SUJ":
         arm, _, topic = topic.partition("/")
-        return getattr(system.sujs[arm], topic.replace("/", "_"))
-    return getattr(system.arms[owner], topic.replace("/", "_"))
+        return system.sujs[arm].readings[topic]()
+    return system.arms[owner].readings[topic]()
 
 
 def expected_joints(text: str) -> JointReading:

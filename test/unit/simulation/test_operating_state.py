@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.simulation import ArmSpec, Fault, FaultKind, SystemOptions
-from dvrk_kinematics.simulation.operating_state import ACCEPTED, COMMANDS, State
+from dvrk_kinematics.simulation.control import ACCEPTED, COMMANDS, State
 
 HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
 SUB_STATES = {"DISABLED": "DISABLED", "ENABLED": "HOMED", "PAUSED": "PAUSED", "FAULT": "FAULT"}

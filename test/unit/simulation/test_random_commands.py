@@ -24,7 +24,7 @@ from dvrk_kinematics.simulation import (
     SystemOptions,
     ToolDetection,
 )
-from dvrk_kinematics.simulation.operating_state import COMMANDS
+from dvrk_kinematics.simulation.control import COMMANDS
 
 STATES = {"DISABLED", "ENABLED", "PAUSED", "FAULT"}
 TOPICS = {
@@ -225,9 +225,10 @@ class Arms(RuleBasedStateMachine):
         if not hasattr(self, "system"):
             return
         for arm in self.system.arms.values():
-            for joints in (arm._setpoint, arm._measured):
-                assert (np.array(joints) >= np.array(arm._lower) - ROUNDING).all()
-                assert (np.array(joints) <= np.array(arm._upper) + ROUNDING).all()
+            limits = arm.mechanism.limits
+            for joints in (arm.servo.setpoint, arm.servo.measured):
+                assert (np.array(joints) >= np.array(limits.lower) - ROUNDING).all()
+                assert (np.array(joints) <= np.array(limits.upper) + ROUNDING).all()
 
     @invariant()
     def nothing_is_nan(self):

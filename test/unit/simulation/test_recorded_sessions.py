@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.simulation import ArmSpec, ToolDetection
-from dvrk_kinematics.simulation.operating_state import COMMANDS
+from dvrk_kinematics.simulation.control import COMMANDS
 
 SESSIONS = ("s1b", "s2", "s4", "s5")
 

@@ -1,0 +1,7 @@
+"""One simulated arm: its states, its commands and its readings, around what controls it."""
+
+from dvrk_kinematics.simulation.arm.arm_core import ArmCore
+from dvrk_kinematics.simulation.arm.attachment import Attachment
+from dvrk_kinematics.simulation.arm.simulated_arm import SimulatedArm
+
+__all__ = ["ArmCore", "Attachment", "SimulatedArm"]

@@ -1,0 +1,6 @@
+"""What the motors of a simulated arm drive: mechanics behind one small Protocol."""
+
+from dvrk_kinematics.simulation.plants.kinematic import KinematicPlant
+from dvrk_kinematics.simulation.plants.plant import Plant
+
+__all__ = ["KinematicPlant", "Plant"]
