@@ -77,6 +77,13 @@ def test_two_arms_are_shown_with_their_prefixes_and_recorded_in_a_namespace(
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
 
 
+def test_an_arm_comes_up_at_the_lowest_rate_that_is_accepted() -> None:
+    """From 10 to below 20 Hz the simulator ended at once."""
+    with running(UP, "--rate", "10", "servers:=false") as command:
+        command.wait(UP_AND_READY)
+        _end(command, signal.SIGINT)
+
+
 def test_a_node_that_dies_takes_the_others_along(node) -> None:
     with running(UP, "arm:=RVM1") as command:
         command.wait("started")
