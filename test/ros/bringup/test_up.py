@@ -101,6 +101,24 @@ def test_a_node_that_dies_takes_the_others_along(node) -> None:
         await_gone(pids)
 
 
+def test_closing_rviz_ends_no_bridge(node, tmp_path, monkeypatch) -> None:
+    """The program stands in for RViz, whose window is closed when it is told to end."""
+    stand_in = tmp_path / "rviz2"
+    stand_in.write_text("#!/bin/sh\necho shown\nexec sleep 600\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with running(UP, "rviz:=true", "servers:=false") as command:
+        command.wait("[rviz2] shown")
+        command.wait(UP_AND_READY)
+        os.kill(command.find("sleep 600"), signal.SIGTERM)
+        command.wait("rviz2 ended with exit code -15; the others go on")
+        hold = node.create_client(Trigger, "bridge/PSM1/hold")
+        answer = call(hold, Trigger.Request(), TIMEOUT_S)
+        assert answer.success, answer.message
+        assert len(command.children()) == 2
+        _end(command, signal.SIGINT)
+
+
 def test_a_bridge_that_is_killed_while_it_moves_ends_all_with_its_name(node) -> None:
     """They were still there 2 s later, the server waiting for a bridge that was gone."""
     with running(UP) as command:
