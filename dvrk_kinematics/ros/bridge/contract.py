@@ -21,6 +21,7 @@ from visualization_msgs.msg import Marker
 
 from dvrk_kinematics.ros.bridge.other_clients import HEARD, HEARD_OF_THE_JAW, TOLD_DEPTH
 from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.frame_listener import QUEUE
 
 __all__ = ["ACTIONS", "PUBLISHED", "SUBSCRIBED", "BridgeAction", "BridgeTopic"]
 
@@ -127,9 +128,13 @@ SUBSCRIBED: Final = (
         BridgeTopic(f"{_ARM}/{name}", message, _TOLD, _heard(name), "jaw")
         for name, message in HEARD_OF_THE_JAW.items()
     ),
+    BridgeTopic("/tf", TFMessage, qos.with_depth(qos.TF, QUEUE), "frames that a jog may refer to"),
+    BridgeTopic(
+        "/tf_static", TFMessage, qos.with_depth(qos.TF_STATIC, QUEUE), "those that do not move"
+    ),
 )
-"""tf and tf_static are heard besides, for a moment when somebody new publishes them, and for good
-from the first jog on that names a frame of others.
+"""tf and tf_static are heard once more for a moment when somebody new publishes them: whether that
+are our links.
 """
 
 ACTIONS: Final = (

@@ -44,7 +44,6 @@ class JogTopics:
         controller: JointLanguage,
         tip: str,
     ) -> None:
-        self._node = node
         self._language, self._controller = language, controller
         self._frame_age_s = settings.frame_age
         self._base = settings.base_frame
@@ -62,7 +61,8 @@ class JogTopics:
         self._jogs = PolledSubscription(
             node, JointJog, f"{start}/jog_joints", qos.COMMAND, MAX_BYTES
         )
-        self._frames: FrameListener | None = None
+        # Made here: nothing is made on the graph in a tick, when somebody names a frame of others.
+        self._frames = FrameListener(node, is_for_loop=True)
 
     def adopt(self, settings: BridgeSettings) -> None:
         """Take parameters that were changed at rest."""
@@ -84,16 +84,10 @@ class JogTopics:
         if space is not None:
             return JogCommand.tip(linear, angular, space)
         try:
-            R = self._listen().lookup(self._base, frame, self._frame_age_s)[:3, :3]
+            R = self._frames.lookup(self._base, frame, self._frame_age_s)[:3, :3]
         except FrameError as error:
             return Finding(Reason.UNKNOWN_FRAME, str(error))
         return JogCommand.tip(R @ linear, R @ angular, JogSpace.BASE)
-
-    def _listen(self) -> FrameListener:
-        """Hear tf from the first time on that somebody names a frame of others."""
-        if self._frames is None:
-            self._frames = FrameListener(self._node)
-        return self._frames
 
     def _read_joints(self, message: Any) -> JogCommand | Finding:
         names, velocities = list(message.joint_names), list(message.velocities)

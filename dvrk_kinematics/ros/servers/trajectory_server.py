@@ -96,7 +96,7 @@ class TrajectoryServer(Node):
     def __init__(self) -> None:
         super().__init__("trajectory_server")
         self._settings = Parameters(self, TrajectorySettings, on_change=self._adopt)
-        self._frames = FrameListener(self, reads_late=True)
+        self._frames = FrameListener(self)
         self._movers = [
             self._make_mover(name, arm) for name, arm in load_arms(self._settings.values).items()
         ]
