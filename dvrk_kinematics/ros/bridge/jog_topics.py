@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from control_msgs.msg import JointJog
-from geometry_msgs.msg import TwistStamped
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.jog.jog_command import JogCommand, JogSpace
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.errors import FrameError
+from dvrk_kinematics.ros.bridge.contract import JOG, JOG_JOINTS
 from dvrk_kinematics.ros.bridge.crtk_port import MAX_BYTES
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.frame_listener import FrameListener
 from dvrk_kinematics.ros.common.joint_language import CONTROLLER, JointLanguage
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
@@ -54,12 +52,11 @@ class JogTopics:
             TOOL: JogSpace.TOOL,
             tip: JogSpace.TOOL,
         }
-        start = f"bridge/{settings.arm}"
-        self._twists = PolledSubscription(
-            node, TwistStamped, f"{start}/jog", qos.COMMAND, MAX_BYTES
+        self._twists: PolledSubscription[Any] = PolledSubscription(
+            node, *JOG.of(settings.arm), MAX_BYTES
         )
-        self._jogs = PolledSubscription(
-            node, JointJog, f"{start}/jog_joints", qos.COMMAND, MAX_BYTES
+        self._jogs: PolledSubscription[Any] = PolledSubscription(
+            node, *JOG_JOINTS.of(settings.arm), MAX_BYTES
         )
         # Made here: nothing is made on the graph in a tick, when somebody names a frame of others.
         self._frames = FrameListener(node, is_for_loop=True)

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
@@ -26,14 +25,19 @@ from dvrk_kinematics.ros.rclpy_ext.patched_message import RawMessage, RawReader
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import MAX_BYTES, PolledSubscription
 from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 
-__all__ = ["QUEUE", "FrameListener"]
+__all__ = ["FRAME_TOPICS", "FrameListener"]
 
 _TAKE_S = 0.5
 _TAKE_FOR_LOOP_S = 0.05
 _WAIT_S = 0.002
 """How long whoever asks waits for what is being taken at that moment."""
-QUEUE = 500
+_QUEUE = 500
 """Messages of tf that can wait to be taken: 1 kHz where that is done twice a second."""
+FRAME_TOPICS = {
+    "/tf": qos.with_depth(qos.TF, _QUEUE),
+    "/tf_static": qos.with_depth(qos.TF_STATIC, _QUEUE),
+}
+"""What is heard, and its qualities of service."""
 _LAYOUTS = 64
 _KEPT_BYTES = 8 * MAX_BYTES
 """What is kept unread at most; of more, the oldest is let go."""
@@ -53,8 +57,8 @@ class FrameListener:
         self._polling = threading.Lock()
         history_ns = 0 if is_for_loop else HISTORY_NS
         self._topics = (
-            (_Reader(node, "/tf", qos.with_depth(qos.TF, QUEUE), history_ns), False),
-            (_Reader(node, "/tf_static", qos.with_depth(qos.TF_STATIC, QUEUE), HISTORY_NS), True),
+            (_Reader(node, "/tf", history_ns), False),
+            (_Reader(node, "/tf_static", HISTORY_NS), True),
         )
         every_s = _TAKE_FOR_LOOP_S if is_for_loop else _TAKE_S
         self._timer = create_steady_timer(node, every_s, self._take)
@@ -106,14 +110,13 @@ class _Reader:
     Args:
         node: The node.
         topic: Name of the topic.
-        profile: Quality of service.
         history_ns: How old what nobody has read may become before the last of each kind is kept
             alone.
     """
 
-    def __init__(self, node: Node, topic: str, profile: QoSProfile, history_ns: int) -> None:
+    def __init__(self, node: Node, topic: str, history_ns: int) -> None:
         self._history_ns = history_ns
-        self._subscription = PolledSubscription(node, TFMessage, topic, profile)
+        self._subscription = PolledSubscription(node, TFMessage, topic, FRAME_TOPICS[topic])
         self._reader = RawReader(TFMessage, ["transforms[].transform"], _LAYOUTS)
         self._unread: deque[_Heard] = deque()
         self._unread_bytes = 0
