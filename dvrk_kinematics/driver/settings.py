@@ -72,7 +72,7 @@ class PlayerSettings:
         start_tolerance: How far a first point at t = 0 may be from the setpoint (rad, m), (n,).
         tolerances: Defaults for what a goal leaves open.
         stopped_velocity: Largest measured speed (rad/s, m/s) at the end of a goal, where a goal
-            tolerance is set; 0 is unchecked.
+            tolerance is set, shape (n,); 0 is unchecked.
         period_s: Period of the ticks (s).
         max_gap_s: Longest time between two ticks of a motion (s). A longer one slows it down to
             rest.
@@ -81,28 +81,25 @@ class PlayerSettings:
 
     start_tolerance: Array
     tolerances: GoalTolerances
-    stopped_velocity: float = 0.01
+    stopped_velocity: Array
     period_s: float = 0.005
     max_gap_s: float = 0.05
     max_points: int = 10_000
 
     def __post_init__(self) -> None:
-        tolerance = frozen(self.start_tolerance)
-        if not (np.isfinite(tolerance).all() and (tolerance >= 0.0).all()):
-            raise InvalidInput("start_tolerance", f"must not be negative: {tolerance.tolist()}")
-        object.__setattr__(self, "start_tolerance", tolerance)
-        if not self.stopped_velocity >= 0.0:
-            raise InvalidInput(
-                "stopped_velocity", f"must not be negative: {self.stopped_velocity}"
-            )
-        _check_positive(self, except_for=("stopped_velocity",))
+        for name in ("start_tolerance", "stopped_velocity"):
+            tolerance = frozen(getattr(self, name))
+            if not (np.isfinite(tolerance).all() and (tolerance >= 0.0).all()):
+                raise InvalidInput(name, f"must not be negative: {tolerance.tolist()}")
+            object.__setattr__(self, name, tolerance)
+        if self.stopped_velocity.shape != self.start_tolerance.shape:
+            raise InvalidInput("stopped_velocity", "needs one number a joint")
+        _check_positive(self)
 
 
-def _check_positive(
-    settings: GuardSettings | PlayerSettings, except_for: tuple[str, ...] = ()
-) -> None:
+def _check_positive(settings: GuardSettings | PlayerSettings) -> None:
     for field in fields(settings):
         value = getattr(settings, field.name)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if is_number and field.name not in except_for and not 0.0 < value < float("inf"):
+        if is_number and not 0.0 < value < float("inf"):
             raise InvalidInput(field.name, f"must be positive and finite, is {value}")

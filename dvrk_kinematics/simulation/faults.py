@@ -49,8 +49,14 @@ class FaultInjector:
         self._offsets: dict[int, float] = {}
 
     def stall(self, joint: int, position: float, until_s: float) -> None:
-        """Keeps a joint where it is until a time (s)."""
-        self._stalled[joint] = (position, until_s)
+        """Keeps a joint where it is until a time (s).
+
+        Args:
+            joint: Index of the joint.
+            position: Where it is measured (rad, m), encoder jumps included.
+            until_s: When it follows again (s).
+        """
+        self._stalled[joint] = (position - self._offsets.get(joint, 0.0), until_s)
 
     def offset(self, joint: int, value: float) -> None:
         """Adds to what a joint measures (rad, m)."""

@@ -7,6 +7,7 @@ import numpy as np
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, find_outside
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["find_not_arrived", "find_off_path"]
@@ -29,7 +30,7 @@ def find_off_path(
 
 def find_not_arrived(
     tolerances: GoalTolerances,
-    stopped_velocity: float,
+    stopped_velocity: Array,
     wanted: Sample,
     state: ArmState,
     names: tuple[str, ...],
@@ -38,8 +39,8 @@ def find_not_arrived(
 
     Args:
         tolerances: Of the goal, defaults filled in.
-        stopped_velocity: Largest speed (rad/s, m/s) of an arm that has arrived, where positions
-            are checked at all; 0 is unchecked.
+        stopped_velocity: Largest speeds (rad/s, m/s) of an arm that has arrived, where positions
+            are checked at all, shape (n,); 0 is unchecked.
         wanted: The goal's last point.
         state: What the arm measures.
         names: The joints.
@@ -48,6 +49,5 @@ def find_not_arrived(
     found = find_outside(Reason.GOAL_TOLERANCE, tolerances.goal, wanted, *measured, names)
     if found is not None or not tolerances.goal.position.any():
         return found
-    still = np.full_like(wanted.q, stopped_velocity)
-    stopped = StateTolerance(np.zeros_like(still), still)
+    stopped = StateTolerance(np.zeros_like(stopped_velocity), stopped_velocity)
     return find_outside(Reason.GOAL_TOLERANCE, stopped, wanted, *measured, names)

@@ -1,6 +1,7 @@
 """What a bridge is on the graph: topics, services and actions of one arm, as one table.
 
-The node card is made from it, and a test compares it with a bridge that runs.
+The bridge creates what it has on the graph from it, the node card is made from it, and a test
+compares it with a bridge that runs.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from typing import Any, Final
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointJog, SpeedScalingFactor
-from crtk_msgs.msg import OperatingState, StringStamped
+from crtk_msgs.msg import CartesianImpedance, CartesianState, OperatingState, StringStamped
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker
 
-from dvrk_kinematics.ros.bridge.other_clients import HEARD, HEARD_OF_THE_JAW, TOLD_DEPTH
 from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.common.frame_listener import FRAME_TOPICS
 
-__all__ = ["ACTIONS", "PUBLISHED", "SUBSCRIBED", "BridgeAction", "BridgeTopic"]
+__all__ = ["ACTIONS", "FOREIGN_COMMANDS", "PUBLISHED", "SUBSCRIBED", "BridgeAction", "BridgeTopic"]
 
 _ARM: Final = "<arm>"
 _BRIDGE: Final = "bridge/<arm>"
@@ -46,6 +47,14 @@ class BridgeTopic:
     meaning: str
     only: str = ""
 
+    def name_of(self, arm: str) -> str:
+        """Its name on the graph for an arm."""
+        return self.name.replace(_ARM, arm)
+
+    def of(self, arm: str) -> tuple[Any, str, QoSProfile]:
+        """What makes a publisher or a subscription of an arm: type, name, quality of service."""
+        return self.message, self.name_of(arm), self.profile
+
 
 @dataclass(frozen=True, slots=True)
 class BridgeAction:
@@ -56,89 +65,167 @@ class BridgeAction:
     meaning: str
     only: str = ""
 
+    def name_of(self, arm: str) -> str:
+        """Its name on the graph for an arm."""
+        return self.name.replace(_ARM, arm)
 
-_TOLD: Final = qos.with_depth(qos.COMMAND, TOLD_DEPTH)
+    def of(self, arm: str) -> tuple[Any, str]:
+        """What makes a server or a client of an arm: type and name."""
+        return self.action, self.name_of(arm)
 
 
-def _heard(name: str) -> str:
-    what = "one of somebody else stops a motion along its path"
-    return what if name == "hold" else "one of somebody else silences us"
-
+JOINT_STATES: Final = BridgeTopic(
+    f"{_ARM}/joint_states",
+    JointState,
+    qos.STATE,
+    "every joint of the URDF that moves, with the stamp of measured_js",
+)
+TF: Final = BridgeTopic(
+    "/tf", TFMessage, qos.TF, "every link that moves in its parent, same stamp"
+)
+TF_STATIC: Final = BridgeTopic(
+    "/tf_static", TFMessage, qos.TF_STATIC, "the others, and what joins the trees"
+)
+ROBOT_DESCRIPTION: Final = BridgeTopic(
+    f"{_ARM}/robot_description", String, qos.DESCRIPTION, "the URDF, once"
+)
+NOT_HOMED: Final = BridgeTopic(
+    f"{_BRIDGE}/not_homed",
+    Marker,
+    qos.DESCRIPTION,
+    "a text for RViz, until the arm has shown valid joints",
+)
+SPEED_SCALING: Final = BridgeTopic(
+    f"{_BRIDGE}/speed_scaling",
+    SpeedScalingFactor,
+    qos.SPEED_SCALING,
+    "part of their planned speed at which motions are played now, when it changes",
+)
+DIAGNOSTICS: Final = BridgeTopic("/diagnostics", DiagnosticArray, qos.STATE, "once a second")
+SERVO_JP: Final = BridgeTopic(f"{_ARM}/servo_jp", JointState, qos.COMMAND, "to the arm: setpoints")
+JAW_SERVO_JP: Final = BridgeTopic(
+    f"{_ARM}/jaw/servo_jp", JointState, qos.COMMAND, "to the arm: the jaw", "jaw"
+)
+HOLD: Final = BridgeTopic(f"{_ARM}/hold", Empty, qos.COMMAND, "to the arm: stay at the setpoint")
+STATE_COMMAND: Final = BridgeTopic(
+    f"{_ARM}/state_command", StringStamped, qos.COMMAND, "to the arm: enable, home, ..."
+)
 
 PUBLISHED: Final = (
-    BridgeTopic(
-        f"{_ARM}/joint_states",
-        JointState,
-        qos.STATE,
-        "every joint of the URDF that moves, with the stamp of measured_js",
-    ),
-    BridgeTopic("/tf", TFMessage, qos.TF, "every link that moves in its parent, same stamp"),
-    BridgeTopic("/tf_static", TFMessage, qos.TF_STATIC, "the others, and what joins the trees"),
-    BridgeTopic(f"{_ARM}/robot_description", String, qos.DESCRIPTION, "the URDF, once"),
-    BridgeTopic(
-        f"{_BRIDGE}/not_homed",
-        Marker,
-        qos.DESCRIPTION,
-        "a text for RViz, until the arm has shown valid joints",
-    ),
-    BridgeTopic(
-        f"{_BRIDGE}/speed_scaling",
-        SpeedScalingFactor,
-        qos.SPEED_SCALING,
-        "part of their planned speed at which motions are played now, when it changes",
-    ),
-    BridgeTopic("/diagnostics", DiagnosticArray, qos.STATE, "once a second"),
-    BridgeTopic(f"{_ARM}/servo_jp", JointState, qos.COMMAND, "to the arm: setpoints"),
-    BridgeTopic(f"{_ARM}/jaw/servo_jp", JointState, qos.COMMAND, "to the arm: the jaw", "jaw"),
-    BridgeTopic(f"{_ARM}/hold", Empty, qos.COMMAND, "to the arm: stay at the setpoint"),
-    BridgeTopic(
-        f"{_ARM}/state_command", StringStamped, qos.COMMAND, "to the arm: enable, home, ..."
-    ),
+    JOINT_STATES,
+    TF,
+    TF_STATIC,
+    ROBOT_DESCRIPTION,
+    NOT_HOMED,
+    SPEED_SCALING,
+    DIAGNOSTICS,
+    SERVO_JP,
+    JAW_SERVO_JP,
+    HOLD,
+    STATE_COMMAND,
 )
 
-SUBSCRIBED: Final = (
-    BridgeTopic(f"{_BRIDGE}/jog", TwistStamped, qos.COMMAND, "velocity of the tip"),
-    BridgeTopic(f"{_BRIDGE}/jog_joints", JointJog, qos.COMMAND, "velocities of joints"),
-    BridgeTopic(
-        f"{_BRIDGE}/speed_scaling_input",
-        SpeedScalingFactor,
-        qos.SPEED_SCALING,
-        "part of their planned speed at which motions shall be played, 0 to 1; 0 pauses them",
-    ),
-    BridgeTopic(f"{_ARM}/measured_js", JointState, qos.STATE_READER, "where the joints are"),
-    BridgeTopic(f"{_ARM}/setpoint_js", JointState, qos.STATE_READER, "where they were told to be"),
-    BridgeTopic(f"{_ARM}/jaw/measured_js", JointState, qos.STATE_READER, "the jaw", "jaw"),
-    BridgeTopic(f"{_ARM}/jaw/setpoint_js", JointState, qos.STATE_READER, "its setpoint", "jaw"),
-    BridgeTopic(f"{_ARM}/operating_state", OperatingState, qos.EVENT, "state of the arm"),
-    BridgeTopic(f"{_ARM}/error", String, qos.EVENT, "an error of the arm freezes a motion"),
-    BridgeTopic(f"{_ARM}/tool_type", String, qos.EVENT, "its instrument", "tool"),
-    BridgeTopic(
-        f"{_ARM}/set_tool_type",
-        String,
-        qos.with_depth(qos.COMMAND, 10),
-        "what somebody tells it to have counts at once",
-        "tool",
-    ),
-    *(
-        BridgeTopic(f"{_ARM}/{name}", message, _TOLD, _heard(name))
-        for name, message in HEARD.items()
-    ),
-    *(
-        BridgeTopic(f"{_ARM}/{name}", message, _TOLD, _heard(name), "jaw")
-        for name, message in HEARD_OF_THE_JAW.items()
-    ),
+JOG: Final = BridgeTopic(f"{_BRIDGE}/jog", TwistStamped, qos.COMMAND, "velocity of the tip")
+JOG_JOINTS: Final = BridgeTopic(
+    f"{_BRIDGE}/jog_joints", JointJog, qos.COMMAND, "velocities of joints"
 )
-"""tf and tf_static are heard besides, for a moment when somebody new publishes them, and for good
-from the first jog on that names a frame of others.
+SPEED_SCALING_INPUT: Final = BridgeTopic(
+    f"{_BRIDGE}/speed_scaling_input",
+    SpeedScalingFactor,
+    qos.SPEED_SCALING,
+    "part of their planned speed at which motions shall be played, 0 to 1; 0 pauses them",
+)
+MEASURED_JS: Final = BridgeTopic(
+    f"{_ARM}/measured_js", JointState, qos.STATE_READER, "where the joints are"
+)
+SETPOINT_JS: Final = BridgeTopic(
+    f"{_ARM}/setpoint_js", JointState, qos.STATE_READER, "where they were told to be"
+)
+JAW_MEASURED_JS: Final = BridgeTopic(
+    f"{_ARM}/jaw/measured_js", JointState, qos.STATE_READER, "the jaw", "jaw"
+)
+JAW_SETPOINT_JS: Final = BridgeTopic(
+    f"{_ARM}/jaw/setpoint_js", JointState, qos.STATE_READER, "its setpoint", "jaw"
+)
+OPERATING_STATE: Final = BridgeTopic(
+    f"{_ARM}/operating_state", OperatingState, qos.EVENT, "state of the arm"
+)
+ERROR: Final = BridgeTopic(
+    f"{_ARM}/error", String, qos.EVENT, "an error of the arm freezes a motion"
+)
+TOOL_TYPE: Final = BridgeTopic(f"{_ARM}/tool_type", String, qos.EVENT, "its instrument", "tool")
+SET_TOOL_TYPE: Final = BridgeTopic(
+    f"{_ARM}/set_tool_type",
+    String,
+    qos.with_depth(qos.COMMAND, 10),
+    "what somebody tells it to have counts at once",
+    "tool",
+)
+
+_FOREIGN: Final = qos.with_depth(qos.COMMAND, 20)
+"""So many commands of one topic can wait for a tick."""
+
+
+def _foreign(name: str, message: Any, only: str = "") -> BridgeTopic:
+    """A command of somebody else to the arm."""
+    meaning = "one of somebody else silences us"
+    if name == "hold":
+        meaning = "one of somebody else stops a motion along its path"
+    return BridgeTopic(f"{_ARM}/{name}", message, _FOREIGN, meaning, only)
+
+
+FOREIGN_COMMANDS: Final = {
+    topic.name.removeprefix(f"{_ARM}/"): topic
+    for topic in (
+        _foreign("hold", Empty),
+        _foreign("free", Empty),
+        _foreign("servo_jr", JointState),
+        _foreign("servo_jf", JointState),
+        _foreign("servo_cp", PoseStamped),
+        _foreign("servo_cs", CartesianState),
+        _foreign("servo_ci", CartesianImpedance),
+        _foreign("body/servo_cf", WrenchStamped),
+        _foreign("spatial/servo_cf", WrenchStamped),
+        _foreign("move_jp", JointState),
+        _foreign("move_jr", JointState),
+        _foreign("move_cp", PoseStamped),
+        _foreign("jaw/servo_jp", JointState, "jaw"),
+        _foreign("jaw/servo_jf", JointState, "jaw"),
+        _foreign("jaw/move_jp", JointState, "jaw"),
+    )
+}
+"""What other clients tell the arm, by its CRTK name.
+
+The topics are those of the arm's commands. What the bridge publishes itself is left out, but for
+``hold`` and the jaw: those are told apart from its own.
 """
 
-ACTIONS: Final = (
-    BridgeAction(
-        f"{_BRIDGE}/follow_joint_trajectory",
-        FollowJointTrajectory,
-        "plays a trajectory; one at a time, a new one replaces it without a stop",
-    ),
-    BridgeAction(
-        f"{_BRIDGE}/gripper_cmd", ParallelGripperCommand, "opens or closes the jaw", "jaw"
-    ),
+SUBSCRIBED: Final = (
+    JOG,
+    JOG_JOINTS,
+    SPEED_SCALING_INPUT,
+    MEASURED_JS,
+    SETPOINT_JS,
+    JAW_MEASURED_JS,
+    JAW_SETPOINT_JS,
+    OPERATING_STATE,
+    ERROR,
+    TOOL_TYPE,
+    SET_TOOL_TYPE,
+    *FOREIGN_COMMANDS.values(),
+    BridgeTopic("/tf", TFMessage, FRAME_TOPICS["/tf"], "frames that a jog may refer to"),
+    BridgeTopic("/tf_static", TFMessage, FRAME_TOPICS["/tf_static"], "those that do not move"),
 )
+"""tf and tf_static are heard once more for a moment when somebody new publishes them: whether that
+are our links.
+"""
+
+FOLLOW_JOINT_TRAJECTORY: Final = BridgeAction(
+    f"{_BRIDGE}/follow_joint_trajectory",
+    FollowJointTrajectory,
+    "plays a trajectory; one at a time, a new one replaces it without a stop",
+)
+GRIPPER_CMD: Final = BridgeAction(
+    f"{_BRIDGE}/gripper_cmd", ParallelGripperCommand, "opens or closes the jaw", "jaw"
+)
+ACTIONS: Final = (FOLLOW_JOINT_TRAJECTORY, GRIPPER_CMD)

@@ -11,17 +11,29 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from crtk_msgs.msg import OperatingState as OperatingStateMessage
 from crtk_msgs.msg import StringStamped
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Empty, String
+from std_msgs.msg import Empty
 
 from dvrk_kinematics.driver.port import ArmState, JawReading, OperatingState
 from dvrk_kinematics.geometry.arrays import Array, frozen
+from dvrk_kinematics.ros.bridge.contract import (
+    ERROR,
+    HOLD,
+    JAW_MEASURED_JS,
+    JAW_SERVO_JP,
+    JAW_SETPOINT_JS,
+    MEASURED_JS,
+    OPERATING_STATE,
+    SERVO_JP,
+    SET_TOOL_TYPE,
+    SETPOINT_JS,
+    STATE_COMMAND,
+    TOOL_TYPE,
+    BridgeTopic,
+)
 from dvrk_kinematics.ros.bridge.other_clients import OtherClients
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.conversions import make_joint_state
 from dvrk_kinematics.ros.common.stamps import write_stamp
 from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage, RawReader
@@ -30,7 +42,6 @@ from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 __all__ = ["MAX_BYTES", "CrtkPort", "HeardJoint", "JointStream"]
 
 _NOTHING = frozen(np.empty(0))
-_TOLD_DEPTH = 10
 MAX_BYTES = 65_536
 """What an arm says is some hundred bytes; what is larger than this is dropped unread, since the
 control loop would stand still while it reads it."""
@@ -62,13 +73,14 @@ class JointStream(HeardJoint):
 
     Args:
         node: The node.
-        topic: Name of the topic.
+        topic: The topic.
+        arm: Name of the arm that publishes it.
     """
 
-    def __init__(self, node: Node, topic: str) -> None:
+    def __init__(self, node: Node, topic: BridgeTopic, arm: str) -> None:
         super().__init__()
-        self._subscription = PolledSubscription(
-            node, JointState, topic, qos.STATE_READER, MAX_BYTES
+        self._subscription: PolledSubscription[Any] = PolledSubscription(
+            node, *topic.of(arm), MAX_BYTES
         )
         # The effort is not used, but changes: what is not named here counts as part of the layout,
         # and every message would be learnt anew.
@@ -119,20 +131,20 @@ class CrtkPort:
         others: OtherClients,
     ) -> None:
         self._node = node
+        self._arm = arm
         self._others = others
-        self.measured = JointStream(node, f"{arm}/measured_js")
-        self._setpoint = JointStream(node, f"{arm}/setpoint_js")
-        self.jaw = JointStream(node, f"{arm}/jaw/measured_js") if has_jaw else None
-        self.jaw_setpoint = JointStream(node, f"{arm}/jaw/setpoint_js") if has_jaw else None
+        self.measured = JointStream(node, MEASURED_JS, arm)
+        self._setpoint = JointStream(node, SETPOINT_JS, arm)
+        self.jaw = JointStream(node, JAW_MEASURED_JS, arm) if has_jaw else None
+        self.jaw_setpoint = JointStream(node, JAW_SETPOINT_JS, arm) if has_jaw else None
         self._events: list[tuple[PolledSubscription[Any], Callable[[Any], None]]] = []
-        self._hear(OperatingStateMessage, f"{arm}/operating_state", self._take_state)
-        self._hear(String, f"{arm}/error", self._take_error)
+        self._hear(OPERATING_STATE, self._take_state)
+        self._hear(ERROR, self._take_error)
         if has_tool:
-            self._hear(String, f"{arm}/tool_type", self._take_tool)
+            self._hear(TOOL_TYPE, self._take_tool)
             # The dVRK does not announce that one tool takes the place of another: what it is told
             # by somebody else counts as well.
-            told = qos.with_depth(qos.COMMAND, _TOLD_DEPTH)
-            self._hear(String, f"{arm}/set_tool_type", self._take_tool, told)
+            self._hear(SET_TOOL_TYPE, self._take_tool)
         self._servo = PatchedMessage(
             make_joint_state(joints, np.zeros(len(joints)), np.zeros(len(joints))),
             ["position", "velocity"],
@@ -141,14 +153,10 @@ class CrtkPort:
         self._jaw_servo = PatchedMessage(
             make_joint_state(["jaw"], np.zeros(1), np.zeros(1)), ["position"]
         )
+        jaws = (JAW_SERVO_JP,) if has_jaw else ()
         self._publishers = {
-            name: node.create_publisher(kind, f"{arm}/{name}", qos.COMMAND)
-            for name, kind in (
-                ("servo_jp", JointState),
-                ("hold", Empty),
-                ("state_command", StringStamped),
-                *([("jaw/servo_jp", JointState)] if has_jaw else []),
-            )
+            topic.name: node.create_publisher(*topic.of(arm))
+            for topic in (SERVO_JP, HOLD, STATE_COMMAND, *jaws)
         }
         self._state = OperatingState.UNDEFINED
         self._has_state = False
@@ -209,24 +217,24 @@ class CrtkPort:
     def servo_jp(self, q: Array, qd: Array) -> None:
         """Send a setpoint."""
         self._servo["position"], self._servo["velocity"] = q, qd
-        self._publishers["servo_jp"].publish(self._servo.stamped(self._now_ns()))
+        self._publishers[SERVO_JP.name].publish(self._servo.stamped(self._now_ns()))
 
     def servo_jaw(self, position: float) -> None:
         """Send a setpoint of the jaw (rad)."""
         self._others.sent_opening(position, time.monotonic_ns())
         self._jaw_servo["position"] = [position]
-        self._publishers["jaw/servo_jp"].publish(self._jaw_servo.stamped(self._now_ns()))
+        self._publishers[JAW_SERVO_JP.name].publish(self._jaw_servo.stamped(self._now_ns()))
 
     def hold(self) -> None:
         """Tell the arm to stay at its setpoint."""
         self._others.sent_hold(time.monotonic_ns())
-        self._publishers["hold"].publish(Empty())
+        self._publishers[HOLD.name].publish(Empty())
 
     def state_command(self, word: str) -> None:
         """Tell the arm to enable, disable, home, pause or resume."""
         message = StringStamped(string=word)
         write_stamp(message.header.stamp, self._now_ns())
-        self._publishers["state_command"].publish(message)
+        self._publishers[STATE_COMMAND.name].publish(message)
 
     @property
     def is_heard(self) -> bool:
@@ -242,15 +250,9 @@ class CrtkPort:
         }
         return next((topic for topic, is_heard in heard.items() if not is_heard), "")
 
-    def _hear(
-        self,
-        kind: type,
-        topic: str,
-        take: Callable[[Any], None],
-        quality: QoSProfile = qos.EVENT,
-    ) -> None:
+    def _hear(self, topic: BridgeTopic, take: Callable[[Any], None]) -> None:
         subscription: PolledSubscription[Any] = PolledSubscription(
-            self._node, kind, topic, quality, MAX_BYTES
+            self._node, *topic.of(self._arm), MAX_BYTES
         )
         self._events.append((subscription, take))
 

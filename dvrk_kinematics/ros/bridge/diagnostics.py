@@ -9,7 +9,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.bridge.contract import DIAGNOSTICS
 from dvrk_kinematics.ros.common.stamps import write_stamp
 from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 
@@ -53,7 +53,7 @@ class Diagnostics:
         self._node = node
         self._arm = arm
         self._make = make
-        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
+        self._publisher = node.create_publisher(*DIAGNOSTICS.of(arm))
         create_steady_timer(node, 1.0, self._publish)
 
     def _publish(self) -> None:

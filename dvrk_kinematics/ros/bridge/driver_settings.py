@@ -26,6 +26,9 @@ __all__ = ["make_guard_settings", "make_jog_settings", "make_player_settings"]
 _SLIDE = 0.1
 """A tolerance given in rad means so many m for a slide."""
 
+_STOPPED_RAD_S = 0.01
+"""Speed below which a joint of an arm that has arrived stands still."""
+
 
 def make_guard_settings(arm: Arm, settings: BridgeSettings) -> GuardSettings:
     """What the guard of an arm allows.
@@ -61,6 +64,7 @@ def make_player_settings(arm: Arm, settings: BridgeSettings) -> PlayerSettings:
             StateTolerance(settings.goal_tolerance * unit, still),
             settings.goal_time,
         ),
+        stopped_velocity=_STOPPED_RAD_S * unit,
         period_s=1.0 / settings.rate,
         max_gap_s=max(settings.max_gap, 3.0 / settings.rate),
         max_points=settings.max_points,

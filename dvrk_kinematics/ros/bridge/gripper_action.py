@@ -13,6 +13,7 @@ from dvrk_kinematics.driver.jaw import JawPlayer, JawResult
 from dvrk_kinematics.driver.playback.goal_result import make_result
 from dvrk_kinematics.driver.port import JawReading
 from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.ros.bridge.contract import GRIPPER_CMD
 from dvrk_kinematics.ros.bridge.goal_queue import Arrivals, GoalQueue
 from dvrk_kinematics.ros.common.conversions import make_joint_state
 from dvrk_kinematics.ros.common.explain import log_failure
@@ -42,8 +43,7 @@ class GripperAction:
         self._ready: GoalQueue[float] = GoalQueue(self._arrivals)
         self._server = DeferredActionServer(
             node,
-            ParallelGripperCommand,
-            f"bridge/{arm}/gripper_cmd",
+            *GRIPPER_CMD.of(arm),
             lambda goal_id, goal: self._ready.put(
                 goal_id, self._look_at(goal), self._arrivals.number
             ),

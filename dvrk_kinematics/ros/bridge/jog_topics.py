@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from control_msgs.msg import JointJog
-from geometry_msgs.msg import TwistStamped
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.jog.jog_command import JogCommand, JogSpace
 from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.errors import FrameError
+from dvrk_kinematics.ros.bridge.contract import JOG, JOG_JOINTS
 from dvrk_kinematics.ros.bridge.crtk_port import MAX_BYTES
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.frame_listener import FrameListener
 from dvrk_kinematics.ros.common.joint_language import CONTROLLER, JointLanguage
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
@@ -44,7 +42,6 @@ class JogTopics:
         controller: JointLanguage,
         tip: str,
     ) -> None:
-        self._node = node
         self._language, self._controller = language, controller
         self._frame_age_s = settings.frame_age
         self._base = settings.base_frame
@@ -55,14 +52,14 @@ class JogTopics:
             TOOL: JogSpace.TOOL,
             tip: JogSpace.TOOL,
         }
-        start = f"bridge/{settings.arm}"
-        self._twists = PolledSubscription(
-            node, TwistStamped, f"{start}/jog", qos.COMMAND, MAX_BYTES
+        self._twists: PolledSubscription[Any] = PolledSubscription(
+            node, *JOG.of(settings.arm), MAX_BYTES
         )
-        self._jogs = PolledSubscription(
-            node, JointJog, f"{start}/jog_joints", qos.COMMAND, MAX_BYTES
+        self._jogs: PolledSubscription[Any] = PolledSubscription(
+            node, *JOG_JOINTS.of(settings.arm), MAX_BYTES
         )
-        self._frames: FrameListener | None = None
+        # Made here: nothing is made on the graph in a tick, when somebody names a frame of others.
+        self._frames = FrameListener(node, is_for_loop=True)
 
     def adopt(self, settings: BridgeSettings) -> None:
         """Take parameters that were changed at rest."""
@@ -84,16 +81,10 @@ class JogTopics:
         if space is not None:
             return JogCommand.tip(linear, angular, space)
         try:
-            R = self._listen().lookup(self._base, frame, self._frame_age_s)[:3, :3]
+            R = self._frames.lookup(self._base, frame, self._frame_age_s)[:3, :3]
         except FrameError as error:
             return Finding(Reason.UNKNOWN_FRAME, str(error))
         return JogCommand.tip(R @ linear, R @ angular, JogSpace.BASE)
-
-    def _listen(self) -> FrameListener:
-        """Hear tf from the first time on that somebody names a frame of others."""
-        if self._frames is None:
-            self._frames = FrameListener(self._node)
-        return self._frames
 
     def _read_joints(self, message: Any) -> JogCommand | Finding:
         names, velocities = list(message.joint_names), list(message.velocities)

@@ -20,6 +20,13 @@ from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.kinematics.arm import load_arm
 from dvrk_kinematics.models.model_files import model_name, part_names
 from dvrk_kinematics.ros.bridge.arm_drive import ArmDrive
+from dvrk_kinematics.ros.bridge.contract import (
+    HOLD,
+    JAW_SERVO_JP,
+    JOINT_STATES,
+    ROBOT_DESCRIPTION,
+    SERVO_JP,
+)
 from dvrk_kinematics.ros.bridge.description import describe_arm
 from dvrk_kinematics.ros.bridge.diagnostics import Diagnostics, OtherPublishers
 from dvrk_kinematics.ros.bridge.frames_watch import FramesWatch
@@ -191,13 +198,14 @@ def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
 
 
 def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:
-    published = {
-        "joint_states": settings.publish_joint_states,
-        "robot_description": settings.publish_description,
-    }
-    commands = ["servo_jp", "hold", *(["jaw/servo_jp"] if has_jaw else [])]
-    names = [*commands, *(name for name, is_ours in published.items() if is_ours)]
-    return [f"{settings.arm}/{name}" for name in names]
+    topics = [SERVO_JP, HOLD]
+    if has_jaw:
+        topics.append(JAW_SERVO_JP)
+    if settings.publish_joint_states:
+        topics.append(JOINT_STATES)
+    if settings.publish_description:
+        topics.append(ROBOT_DESCRIPTION)
+    return [topic.name_of(settings.arm) for topic in topics]
 
 
 class _Bridge(Protocol):

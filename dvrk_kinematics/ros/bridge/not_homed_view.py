@@ -17,9 +17,9 @@ from visualization_msgs.msg import Marker
 
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.models.schema import JointKind, JointModel
+from dvrk_kinematics.ros.bridge.contract import NOT_HOMED
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 from dvrk_kinematics.ros.bridge.state_output import StateOutput
-from dvrk_kinematics.ros.common import qos
 
 __all__ = ["NotHomedView", "neutral_posture"]
 
@@ -69,9 +69,7 @@ class NotHomedView:
         self._base = settings.base_frame
         self._output = output
         self._q = q
-        self._publisher = node.create_publisher(
-            Marker, f"bridge/{settings.arm}/not_homed", qos.DESCRIPTION
-        )
+        self._publisher = node.create_publisher(*NOT_HOMED.of(settings.arm))
         self._looked_ns = time.monotonic_ns() + round((_BEGIN_S - _LOOK_S) * 1e9)
         self._listeners = 0
         self._said = ""

@@ -1,52 +1,19 @@
-"""What other clients tell the arm, where the arm's own state would not show it, or only later.
-
-The topics are those of the contract's commands. What the bridge publishes itself is left out, but
-for ``hold`` and the jaw: those are told apart from its own.
-"""
+"""What other clients tell the arm, where the arm's own state would not show it, or only later."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from crtk_msgs.msg import CartesianImpedance, CartesianState
-from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Empty
 
 from dvrk_kinematics.driver import Finding, Reason
-from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.bridge.contract import FOREIGN_COMMANDS
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledGroup
 
-__all__ = ["HEARD", "HEARD_OF_THE_JAW", "TOLD_DEPTH", "Heard", "OtherClients"]
+__all__ = ["Heard", "OtherClients"]
 
-HEARD: Final[dict[str, Any]] = {
-    "hold": Empty,
-    "free": Empty,
-    "servo_jr": JointState,
-    "servo_jf": JointState,
-    "servo_cp": PoseStamped,
-    "servo_cs": CartesianState,
-    "servo_ci": CartesianImpedance,
-    "body/servo_cf": WrenchStamped,
-    "spatial/servo_cf": WrenchStamped,
-    "move_jp": JointState,
-    "move_jr": JointState,
-    "move_cp": PoseStamped,
-}
-"""Commands that are heard of every arm, with their types."""
-
-HEARD_OF_THE_JAW: Final[dict[str, Any]] = {
-    "jaw/servo_jp": JointState,
-    "jaw/servo_jf": JointState,
-    "jaw/move_jp": JointState,
-}
-"""Commands that are heard of an arm with a jaw."""
-
-TOLD_DEPTH: Final = 20
-"""How many commands of one topic can wait for a tick."""
 _ECHO_S = 1.0
 """How long after we sent it a command may come back to us."""
 _SAME = 1e-9
@@ -82,9 +49,9 @@ class OtherClients:
 
     def __init__(self, node: Node, arm: str, has_jaw: bool) -> None:
         self._group = PolledGroup(node)
-        profile = qos.with_depth(qos.COMMAND, TOLD_DEPTH)
-        for name, kind in (HEARD | (HEARD_OF_THE_JAW if has_jaw else {})).items():
-            self._group.subscribe(kind, f"{arm}/{name}", profile, name)
+        for name, topic in FOREIGN_COMMANDS.items():
+            if has_jaw or topic.only != "jaw":
+                self._group.subscribe(*topic.of(arm), key=name)
         self._holds: deque[int] = deque()
         self._openings: deque[tuple[int, float]] = deque()
 

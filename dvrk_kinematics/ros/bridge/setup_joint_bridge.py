@@ -12,6 +12,7 @@ from rclpy.node import Node
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.kinematics.arm import load_arm
 from dvrk_kinematics.models.schema import LinkModel
+from dvrk_kinematics.ros.bridge.contract import JOINT_STATES, MEASURED_JS, ROBOT_DESCRIPTION
 from dvrk_kinematics.ros.bridge.crtk_port import JointStream
 from dvrk_kinematics.ros.bridge.description import Description, describe_arm
 from dvrk_kinematics.ros.bridge.diagnostics import (
@@ -39,7 +40,7 @@ class _SetupJoints:
 
     def __init__(self, node: Node, group: str, arm: str, names: Sequence[str], first: int) -> None:
         self.arm = arm
-        self.stream = JointStream(node, f"{group}/{arm}/measured_js")
+        self.stream = JointStream(node, MEASURED_JS, f"{group}/{arm}")
         self.was_valid = False
         self._names = tuple(names)
         self._place = slice(first, first + len(names))
@@ -89,7 +90,7 @@ class SetupJointBridge:
         self._q = np.zeros(len(joints))
         self._output = StateOutput(node, settings, _only(whole, joints), joints)
         self._others = OtherPublishers(
-            node, [f"{group}/joint_states", f"{group}/robot_description"]
+            node, [topic.name_of(group) for topic in (JOINT_STATES, ROBOT_DESCRIPTION)]
         )
         self.loop = SteadyLoop(
             1.0 / settings.rate,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from control_msgs.msg import SpeedScalingFactor
 from rclpy.node import Node
 
-from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.bridge.contract import SPEED_SCALING, SPEED_SCALING_INPUT
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 
 __all__ = ["SpeedTopics"]
@@ -24,11 +26,13 @@ class SpeedTopics:
 
     def __init__(self, node: Node, arm: str) -> None:
         self._logger = node.get_logger()
-        self._name = f"bridge/{arm}/speed_scaling_input"
-        self._input = PolledSubscription(node, SpeedScalingFactor, self._name, qos.SPEED_SCALING)
-        self.topic = f"bridge/{arm}/speed_scaling"
+        self._name = SPEED_SCALING_INPUT.name_of(arm)
+        self._input: PolledSubscription[Any] = PolledSubscription(
+            node, *SPEED_SCALING_INPUT.of(arm)
+        )
+        self.topic = SPEED_SCALING.name_of(arm)
         """Topic that bridges of this arm publish, and nobody else."""
-        self._publisher = node.create_publisher(SpeedScalingFactor, self.topic, qos.SPEED_SCALING)
+        self._publisher = node.create_publisher(*SPEED_SCALING.of(arm))
         self._told: float | None = None
 
     def take(self) -> float | None:

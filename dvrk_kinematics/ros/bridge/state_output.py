@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.link_transforms import FixedTransform, LinkTransforms
+from dvrk_kinematics.ros.bridge.contract import JOINT_STATES, ROBOT_DESCRIPTION, TF, TF_STATIC
 from dvrk_kinematics.ros.bridge.description import Description
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.conversions import make_joint_state, matrix_to_transform
 from dvrk_kinematics.ros.common.stamps import write_stamp
 from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage, RawPublisher
@@ -50,19 +49,17 @@ class StateOutput:
         """The frames of each of our messages on tf and tf_static."""
         if settings.publish_tf:
             links = LinkTransforms(description.links, joints)
-            self._transforms = _Transforms(node, links, settings.tf_rate)
+            self._transforms = _Transforms(node, settings, links)
             join = [] if description.join is None else [description.join]
             fixed = [*links.fixed, *join]
-            _publish_fixed(node, fixed)
+            _publish_fixed(node, settings, fixed)
             self.frames = [
                 tuple(child for _, child in links.moving),
                 tuple(transform.child for transform in fixed),
             ]
         self._waiting: Callable[[], None] | None = None
         if settings.publish_description and description.text:
-            latched = node.create_publisher(
-                String, f"{settings.arm}/robot_description", qos.DESCRIPTION
-            )
+            latched = node.create_publisher(*ROBOT_DESCRIPTION.of(settings.arm))
             self._waiting = lambda: latched.publish(String(data=description.text))
             if not settings.description_waits:
                 self._describe()
@@ -131,7 +128,7 @@ class _JointStates:
             make_joint_state(list(shown), zeros, zeros), ["position", "velocity"]
         )
         self._without = PatchedMessage(make_joint_state(list(shown), zeros), ["position"])
-        self.publisher = RawPublisher(node, JointState, f"{settings.arm}/joint_states", qos.STATE)
+        self.publisher = RawPublisher(node, *JOINT_STATES.of(settings.arm))
 
     def publish(self, q: Array, qd: Array | None, stamp_ns: int) -> None:
         message = self._without if qd is None else self._with_velocity
@@ -148,16 +145,16 @@ def _is_actuated(name: str, follows: str, settings: BridgeSettings) -> bool:
 class _Transforms:
     """tf of every link that moves in its parent, in one message."""
 
-    def __init__(self, node: Node, links: LinkTransforms, rate: float) -> None:
+    def __init__(self, node: Node, settings: BridgeSettings, links: LinkTransforms) -> None:
         self._links = links
         message = TFMessage(
             transforms=[_transform(parent, child) for parent, child in links.moving]
         )
         self._message = PatchedMessage(message, ["transforms[].transform"])
         # A little less than the period, so that states at just that rate are all sent.
-        self._every_ns = round(0.9e9 / rate) if rate else 0
+        self._every_ns = round(0.9e9 / settings.tf_rate) if settings.tf_rate else 0
         self._sent_ns: int | None = None
-        self.publisher = RawPublisher(node, TFMessage, "/tf", qos.TF)
+        self.publisher = RawPublisher(node, *TF.of(settings.arm))
 
     def publish(self, q: Array, stamp_ns: int) -> None:
         last = self._sent_ns
@@ -181,7 +178,9 @@ def _transform(parent: str, child: str) -> TransformStamped:
     return stamped
 
 
-def _publish_fixed(node: Node, transforms: Sequence[FixedTransform]) -> None:
+def _publish_fixed(
+    node: Node, settings: BridgeSettings, transforms: Sequence[FixedTransform]
+) -> None:
     """Latch what never moves, and what ties the tree to the dVRK's."""
     message = TFMessage()
     for fixed in transforms:
@@ -190,4 +189,4 @@ def _publish_fixed(node: Node, transforms: Sequence[FixedTransform]) -> None:
         write_stamp(stamped.header.stamp, node.get_clock().now().nanoseconds)
         message.transforms.append(stamped)
     if message.transforms:
-        node.create_publisher(TFMessage, "/tf_static", qos.TF_STATIC).publish(message)
+        node.create_publisher(*TF_STATIC.of(settings.arm)).publish(message)

@@ -32,6 +32,7 @@ from dvrk_kinematics.driver import (
 from dvrk_kinematics.driver.playback.goal_result import make_result
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.ros.bridge.contract import FOLLOW_JOINT_TRAJECTORY
 from dvrk_kinematics.ros.bridge.goal_queue import Arrivals, GoalQueue
 from dvrk_kinematics.ros.common.conversions import to_flat, trajectory_to_knots
 from dvrk_kinematics.ros.common.explain import log_failure
@@ -80,8 +81,7 @@ class TrajectoryAction:
         self._ready: GoalQueue[PreparedGoal] = GoalQueue(self._arrivals)
         self._server = DeferredActionServer(
             node,
-            FollowJointTrajectory,
-            f"bridge/{arm}/follow_joint_trajectory",
+            *FOLLOW_JOINT_TRAJECTORY.of(arm),
             lambda goal_id, goal: self._incoming.put((goal_id, goal, self._arrivals.number)),
             on_arrival=self._arrivals.note,
         )

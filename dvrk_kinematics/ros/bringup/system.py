@@ -14,6 +14,7 @@ from dvrk_kinematics.models.model_files import model_name
 from dvrk_kinematics.ros.bridge.settings import check_prefix, fill_prefix
 from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
 from dvrk_kinematics.ros.bringup.rviz_view import write_view
+from dvrk_kinematics.ros.simulator.settings import SimulatorSettings
 
 __all__ = ["SIMULATED", "System", "check_system", "make_processes"]
 
@@ -141,7 +142,13 @@ def _place(process: Process, system: System) -> Process:
 def _simulator(system: System) -> list[Process]:
     if system.hardware != SIMULATED:
         return []
-    parameters: dict[str, Any] = {"rate": system.rate, "tf_rate": min(50.0, system.rate)}
+    usual = SimulatorSettings()
+    parameters: dict[str, Any] = {
+        "rate": system.rate,
+        # It refuses what it would publish more often than the arms move.
+        "tf_rate": min(usual.tf_rate, system.rate),
+        "setup_joint_rate": min(usual.setup_joint_rate, system.rate),
+    }
     if system.has_setup_joints:
         parameters["setup_joints"] = True
     if system.instrument and any(_carries(arm, system) for arm in system.arms):

@@ -1,7 +1,9 @@
 """Hears tf and tf_static into a buffer, as bytes, so that a cart's hundred frames cost little.
 
-Whoever asks seldom, as a server does, need not read all that arrives meanwhile: it is taken as
-bytes twice a second, so that nothing is lost, and turned into poses when somebody asks.
+Nobody reads all that arrives: it is taken as bytes, so that nothing is lost, and turned into poses
+when somebody asks. A server is asked about the past too, and has the time to read it then. A
+control loop asks where frames are now, in a tick: of each list of frames only the last waits for
+it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
@@ -24,12 +25,19 @@ from dvrk_kinematics.ros.rclpy_ext.patched_message import RawMessage, RawReader
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import MAX_BYTES, PolledSubscription
 from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 
-__all__ = ["QUEUE", "FrameListener"]
+__all__ = ["FRAME_TOPICS", "FrameListener"]
 
-_READ_S = 0.05
 _TAKE_S = 0.5
-QUEUE = 500
+_TAKE_FOR_LOOP_S = 0.05
+_WAIT_S = 0.002
+"""How long whoever asks waits for what is being taken at that moment."""
+_QUEUE = 500
 """Messages of tf that can wait to be taken: 1 kHz where that is done twice a second."""
+FRAME_TOPICS = {
+    "/tf": qos.with_depth(qos.TF, _QUEUE),
+    "/tf_static": qos.with_depth(qos.TF_STATIC, _QUEUE),
+}
+"""What is heard, and its qualities of service."""
 _LAYOUTS = 64
 _KEPT_BYTES = 8 * MAX_BYTES
 """What is kept unread at most; of more, the oldest is let go."""
@@ -40,21 +48,20 @@ class FrameListener:
 
     Args:
         node: The node, which must be spun.
-        reads_late: Whether what arrives is read only when somebody asks, however much that is by
-            then; otherwise it is read every 50 ms, so that an answer never takes long.
+        is_for_loop: Whether a control loop asks, and only where frames are now; an answer then
+            never takes long.
     """
 
-    def __init__(self, node: Node, reads_late: bool = False) -> None:
+    def __init__(self, node: Node, is_for_loop: bool = False) -> None:
         self._buffer = FrameBuffer()
         self._polling = threading.Lock()
+        history_ns = 0 if is_for_loop else HISTORY_NS
         self._topics = (
-            (_Reader(node, "/tf", qos.with_depth(qos.TF, QUEUE)), False),
-            (_Reader(node, "/tf_static", qos.with_depth(qos.TF_STATIC, QUEUE)), True),
+            (_Reader(node, "/tf", history_ns), False),
+            (_Reader(node, "/tf_static", HISTORY_NS), True),
         )
-        if reads_late:
-            self._timer = create_steady_timer(node, _TAKE_S, self._take)
-        else:
-            self._timer = create_steady_timer(node, _READ_S, self.poll)
+        every_s = _TAKE_FOR_LOOP_S if is_for_loop else _TAKE_S
+        self._timer = create_steady_timer(node, every_s, self._take)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -64,7 +71,7 @@ class FrameListener:
 
     def poll(self) -> None:
         """Take in what has arrived."""
-        self._work(has_to_read=True)
+        self._work(has_to_read=True, wait_s=_WAIT_S)
 
     def lookup(self, target: str, source: str, max_age_s: float, stamp_ns: int = 0) -> Array:
         """Where one frame is in another; see :meth:`FrameBuffer.lookup`."""
@@ -73,11 +80,11 @@ class FrameListener:
 
     def _take(self) -> None:
         """Take what has arrived, and read what never comes again."""
-        self._work(has_to_read=False)
+        self._work(has_to_read=False, wait_s=0.0)
 
-    def _work(self, has_to_read: bool) -> None:
-        # Two threads at once would mix the order of the stamps; who comes second does not wait.
-        if not self._polling.acquire(blocking=False):
+    def _work(self, has_to_read: bool, wait_s: float) -> None:
+        # Two threads at once would mix the order of the stamps.
+        if not self._polling.acquire(timeout=wait_s):
             return
         try:
             for reader, is_static in self._topics:
@@ -98,10 +105,18 @@ class _Heard(NamedTuple):
 
 
 class _Reader:
-    """The messages of one topic, unread and read."""
+    """The messages of one topic, unread and read.
 
-    def __init__(self, node: Node, topic: str, profile: QoSProfile) -> None:
-        self._subscription = PolledSubscription(node, TFMessage, topic, profile)
+    Args:
+        node: The node.
+        topic: Name of the topic.
+        history_ns: How old what nobody has read may become before the last of each kind is kept
+            alone.
+    """
+
+    def __init__(self, node: Node, topic: str, history_ns: int) -> None:
+        self._history_ns = history_ns
+        self._subscription = PolledSubscription(node, TFMessage, topic, FRAME_TOPICS[topic])
         self._reader = RawReader(TFMessage, ["transforms[].transform"], _LAYOUTS)
         self._unread: deque[_Heard] = deque()
         self._unread_bytes = 0
@@ -126,7 +141,8 @@ class _Reader:
             self._unread.append(_Heard(arrival_ns, message, len(data)))
             self._unread_bytes += len(data)
         while self._unread and (
-            now_ns - self._unread[0].arrival_ns > HISTORY_NS or self._unread_bytes > _KEPT_BYTES
+            now_ns - self._unread[0].arrival_ns >= self._history_ns
+            or self._unread_bytes > _KEPT_BYTES
         ):
             heard = self._unread.popleft()
             self._unread_bytes -= heard.size

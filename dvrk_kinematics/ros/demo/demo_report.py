@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.motion.planning.tip_follower import (
     EXACT,
     FINEST,
@@ -50,9 +52,15 @@ def describe_plan(plan: Any) -> str:
                 f"{plan.peak_acceleration_joint}, {100.0 * plan.peak_acceleration:.1f} %",
             ),
             ("smallest singular value", f"{plan.smallest_singular_value:.4f}"),
-            ("wrist beyond the cannula's rule", f"{(plan.wrist_depth - 0.045) * 1e3:.0f} mm"),
+            ("wrist beyond the cannula's rule", _describe_depth(plan.wrist_depth)),
         ]
     )
+
+
+def _describe_depth(wrist_depth_m: float) -> str:
+    if isnan(wrist_depth_m):
+        return "no cannula"
+    return f"{(wrist_depth_m - WRIST_DEPTH_M) * 1e3:.0f} mm"
 
 
 def describe_result(result: Any, loop: LoopFigures | None) -> str:

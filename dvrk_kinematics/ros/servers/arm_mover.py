@@ -17,7 +17,6 @@ from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
-from dvrk_kinematics_interfaces.msg import FlightPlan as FlightPlanMessage
 from rclpy.node import Node
 
 from dvrk_kinematics.driver.playback.goal_result import GoalStatus
@@ -26,13 +25,14 @@ from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.motion.planning.flight_plan import FlightPlan
 from dvrk_kinematics.motion.planning.planner import Plan
 from dvrk_kinematics.motion.planning.progress import PlanningWatch
-from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.bridge.contract import BridgeAction
 from dvrk_kinematics.ros.common.conversions import matrix_to_pose
 from dvrk_kinematics.ros.common.explain import explain
 from dvrk_kinematics.ros.common.patience import Patience
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.rclpy_ext.deferred_action import DeferredActionServer
 from dvrk_kinematics.ros.servers.arm_watch import ArmWatch
+from dvrk_kinematics.ros.servers.contract import FLIGHT_PLAN
 from dvrk_kinematics.ros.servers.motion_messages import make_flight_plan
 from dvrk_kinematics.ros.servers.plan_player import (
     CANCELLED,
@@ -124,9 +124,7 @@ class ArmMover:
         self.max_planning_s = max_planning_s
         self._watch = ArmWatch(node, name, arm.joint_names)
         self._player = PlanPlayer(node, name, arm, self._watch, base, joint_prefix)
-        self._flight_plans = node.create_publisher(
-            FlightPlanMessage, f"trajectory/{name}/flight_plan", qos.DESCRIPTION
-        )
+        self._flight_plans = node.create_publisher(*FLIGHT_PLAN.of(name))
         self._arrivals: queue.SimpleQueue[_Arrival | None] = queue.SimpleQueue()
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -137,12 +135,11 @@ class ArmMover:
         self._thread.start()
         threading.Thread(target=self._read, name=f"goals of {name}", daemon=True).start()
 
-    def offer(self, action: Any, name: str, read: Callable[[Any], PlanFrom]) -> None:
+    def offer(self, action: BridgeAction, read: Callable[[Any], PlanFrom]) -> None:
         """Offer an action whose goals this arm carries out.
 
         Args:
-            action: The action class.
-            name: Its name below ``trajectory/<arm>``.
+            action: The action.
             read: Reads a goal, and gives what plans it.
         """
         server: DeferredActionServer
@@ -150,7 +147,7 @@ class ArmMover:
         def take(goal_id: bytes, goal: Any) -> None:
             self._arrivals.put(_Arrival(server, goal_id, goal, read))
 
-        server = DeferredActionServer(self._node, action, f"trajectory/{self._name}/{name}", take)
+        server = DeferredActionServer(self._node, *action.of(self._name), take)
 
     def begin_to_close(self) -> None:
         """Have what moves stopped, and carry out no more goals; does not wait for that."""

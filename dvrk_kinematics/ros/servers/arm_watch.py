@@ -13,10 +13,10 @@ from sensor_msgs.msg import JointState
 from dvrk_kinematics.errors import ArmNotReady, CallFailed
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.ros.bridge.crtk_port import MAX_BYTES
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.common.patience import INNER_BOUND_S, Patience, looking_at
 from dvrk_kinematics.ros.rclpy_ext.patched_message import RawReader
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
+from dvrk_kinematics.ros.servers.contract import MEASURED_JS, SETPOINT_JS
 
 __all__ = ["ArmWatch"]
 
@@ -63,7 +63,7 @@ class ArmWatch:
             ArmNotReady: The arm is there, and not homed.
             CallFailed: Nothing arrives.
         """
-        topic = f"{self._arm}/setpoint_js"
+        topic = SETPOINT_JS.name_of(self._arm)
         setpoint, _ = self._listen()
         setpoint.take_newest()
         found: list[Array] = []
@@ -138,10 +138,9 @@ class ArmWatch:
     def _listen(self) -> tuple[_States, _States]:
         """The topics of setpoints and of measured states."""
         if self._heard is None:
-            arm, bound = self._arm, MAX_BYTES
             self._heard = (
-                _States(self._node, JointState, f"{arm}/setpoint_js", qos.STATE_READER, bound),
-                _States(self._node, JointState, f"{arm}/measured_js", qos.ARM_STATE, bound),
+                _States(self._node, *SETPOINT_JS.of(self._arm), MAX_BYTES),
+                _States(self._node, *MEASURED_JS.of(self._arm), MAX_BYTES),
             )
         return self._heard
 

@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from dvrk_kinematics.ros.bridge.contract import BridgeAction, BridgeTopic
 from dvrk_kinematics.ros.common import qos
-from dvrk_kinematics.ros.common.frame_listener import QUEUE
+from dvrk_kinematics.ros.common.frame_listener import FRAME_TOPICS
 
 __all__ = ["ACTIONS", "FRAMES", "PUBLISHED", "SERVICES", "SUBSCRIBED", "ServerService"]
 
@@ -53,51 +53,48 @@ SERVICES: Final = {
     ),
 }
 
-ACTIONS: Final = (
-    BridgeAction(f"{_TRAJECTORY}/move", Move, "one move, a series of them, or a recording"),
-    BridgeAction(
-        f"{_TRAJECTORY}/trace_block_o", TraceBlockO, "the Block-O or a polygon, placed or given"
-    ),
+MOVE: Final = BridgeAction(
+    f"{_TRAJECTORY}/move", Move, "one move, a series of them, or a recording"
 )
+TRACE_BLOCK_O: Final = BridgeAction(
+    f"{_TRAJECTORY}/trace_block_o", TraceBlockO, "the Block-O or a polygon, placed or given"
+)
+ACTIONS: Final = (MOVE, TRACE_BLOCK_O)
 
-PUBLISHED: Final = (
-    BridgeTopic(
-        f"{_TRAJECTORY}/flight_plan",
-        FlightPlan,
-        qos.DESCRIPTION,
-        "of the newest goal that could be planned",
-    ),
-    BridgeTopic(
-        f"{_TRAJECTORY}/planned_path",
-        JointTrajectory,
-        qos.DESCRIPTION,
-        "the knots of the newest motion, without the way to its start: when it is sent, and once "
-        "more with the time at which it began",
-    ),
+FLIGHT_PLAN: Final = BridgeTopic(
+    f"{_TRAJECTORY}/flight_plan",
+    FlightPlan,
+    qos.DESCRIPTION,
+    "of the newest goal that could be planned",
 )
+PLANNED_PATH: Final = BridgeTopic(
+    f"{_TRAJECTORY}/planned_path",
+    JointTrajectory,
+    qos.DESCRIPTION,
+    "the knots of the newest motion, without the way to its start: when it is sent, and once more "
+    "with the time at which it began",
+)
+PUBLISHED: Final = (FLIGHT_PLAN, PLANNED_PATH)
 
-SUBSCRIBED: Final = (
-    BridgeTopic(
-        "<arm>/setpoint_js",
-        JointState,
-        qos.STATE_READER,
-        "where a motion begins: where the arm was told to be",
-    ),
-    BridgeTopic(
-        "<arm>/measured_js", JointState, qos.ARM_STATE, "compared with the path while it moves"
-    ),
-    BridgeTopic(
-        "bridge/<arm>/speed_scaling",
-        SpeedScalingFactor,
-        qos.SPEED_SCALING,
-        "part of its planned speed at which the bridge plays a motion",
-    ),
+SETPOINT_JS: Final = BridgeTopic(
+    "<arm>/setpoint_js",
+    JointState,
+    qos.STATE_READER,
+    "where a motion begins: where the arm was told to be",
 )
+MEASURED_JS: Final = BridgeTopic(
+    "<arm>/measured_js", JointState, qos.ARM_STATE, "compared with the path while it moves"
+)
+SPEED_SCALING: Final = BridgeTopic(
+    "bridge/<arm>/speed_scaling",
+    SpeedScalingFactor,
+    qos.SPEED_SCALING,
+    "part of its planned speed at which the bridge plays a motion",
+)
+SUBSCRIBED: Final = (SETPOINT_JS, MEASURED_JS, SPEED_SCALING)
 
 FRAMES: Final = (
-    BridgeTopic("/tf", TFMessage, qos.with_depth(qos.TF, QUEUE), "frames that move"),
-    BridgeTopic(
-        "/tf_static", TFMessage, qos.with_depth(qos.TF_STATIC, QUEUE), "frames that do not"
-    ),
+    BridgeTopic("/tf", TFMessage, FRAME_TOPICS["/tf"], "frames that move"),
+    BridgeTopic("/tf_static", TFMessage, FRAME_TOPICS["/tf_static"], "frames that do not"),
 )
 """Heard by both servers."""

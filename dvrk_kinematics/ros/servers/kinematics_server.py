@@ -50,7 +50,7 @@ class KinematicsServer(Node):
     def __init__(self) -> None:
         super().__init__("kinematics_server")
         self._settings = Parameters(self, KinematicsSettings).values
-        self._frames = FrameListener(self, reads_late=True)
+        self._frames = FrameListener(self)
         for name, arm in load_arms(self._settings).items():
             self._offer(name, arm)
         self.get_logger().info(

@@ -16,7 +16,6 @@ from rclpy.action import ActionClient
 from rclpy.action.client import GoalStatus as ActionStatus
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
-from trajectory_msgs.msg import JointTrajectory
 
 from dvrk_kinematics.driver.playback.goal_result import GoalStatus, read_slow_downs
 from dvrk_kinematics.errors import CallFailed, GoalRejected
@@ -30,12 +29,14 @@ from dvrk_kinematics.motion.planning.tip_follower import (
 )
 from dvrk_kinematics.ros.client.calls import SentGoal, send_goal
 from dvrk_kinematics.ros.common import qos
+from dvrk_kinematics.ros.bridge.contract import FOLLOW_JOINT_TRAJECTORY
 from dvrk_kinematics.ros.common.joint_language import controller_language
 from dvrk_kinematics.ros.common.patience import INNER_BOUND_S, Patience, looking_at
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns, write_stamp
 from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 from dvrk_kinematics.ros.rclpy_ext.server_watch import GONE_S, ServerWatch
 from dvrk_kinematics.ros.servers.arm_watch import ArmWatch
+from dvrk_kinematics.ros.servers.contract import PLANNED_PATH, SPEED_SCALING
 from dvrk_kinematics.ros.servers.motion_messages import make_trajectory
 from dvrk_kinematics.ros.servers.tip_error import HeardPathClock, make_tip_error
 
@@ -59,8 +60,8 @@ class HeardSpeedScaling:
     """
 
     def __init__(self, node: Node, arm: str) -> None:
-        self._subscription = PolledSubscription(
-            node, SpeedScalingFactor, f"bridge/{arm}/speed_scaling", qos.SPEED_SCALING
+        self._subscription: PolledSubscription[Any] = PolledSubscription(
+            node, *SPEED_SCALING.of(arm)
         )
         self._factor = 1.0
 
@@ -159,13 +160,11 @@ class PlanPlayer:
         self._joints = [f"{joint_prefix}{joint}" for joint in arm.joint_names]
         # Whatever description the bridge shows, plans are made as the controller counts.
         self._sent_joints = controller_language(arm.joint_names).names
-        self._action = f"bridge/{name}/follow_joint_trajectory"
-        self._bridge = ActionClient(node, FollowJointTrajectory, self._action)
+        self._action = FOLLOW_JOINT_TRAJECTORY.name_of(name)
+        self._bridge = ActionClient(node, *FOLLOW_JOINT_TRAJECTORY.of(name))
         self._server = ServerWatch(node, self._action)
         self._scaling = HeardSpeedScaling(node, name)
-        self._planned_paths = node.create_publisher(
-            JointTrajectory, f"trajectory/{name}/planned_path", qos.DESCRIPTION
-        )
+        self._planned_paths = node.create_publisher(*PLANNED_PATH.of(name))
 
     def play(
         self,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dvrk_kinematics_interfaces.action import Move, TraceBlockO
 from rclpy.node import Node
 
 from dvrk_kinematics.kinematics.arm import Arm
@@ -23,6 +22,7 @@ from dvrk_kinematics.ros.common.sole_publisher import claim_topic
 from dvrk_kinematics.ros.common.user_path import user_path
 from dvrk_kinematics.ros.servers.arm_mover import ArmMover
 from dvrk_kinematics.ros.servers.load_arms import ArmSettings, base_frame, load_arms
+from dvrk_kinematics.ros.servers.contract import FLIGHT_PLAN, MOVE, TRACE_BLOCK_O
 from dvrk_kinematics.ros.servers.trajectory_jobs import JobPlanner, frame_or_base
 
 __all__ = ["TrajectoryServer", "TrajectorySettings", "main"]
@@ -96,7 +96,7 @@ class TrajectoryServer(Node):
     def __init__(self) -> None:
         super().__init__("trajectory_server")
         self._settings = Parameters(self, TrajectorySettings, on_change=self._adopt)
-        self._frames = FrameListener(self, reads_late=True)
+        self._frames = FrameListener(self)
         self._movers = [
             self._make_mover(name, arm) for name, arm in load_arms(self._settings.values).items()
         ]
@@ -115,12 +115,10 @@ class TrajectoryServer(Node):
 
     def _make_mover(self, name: str, arm: Arm) -> ArmMover:
         settings, base = self._settings.values, base_frame(name)
-        claim_topic(self, f"trajectory/{name}/flight_plan", f"trajectory_server of {name}")
+        claim_topic(self, FLIGHT_PLAN.name_of(name), f"trajectory_server of {name}")
         mover = ArmMover(self, name, arm, base, settings.joint_prefix, settings.max_planning_time)
-        mover.offer(
-            TraceBlockO, "trace_block_o", lambda goal: self._plan_for(arm, base).read_trace(goal)
-        )
-        mover.offer(Move, "move", lambda goal: self._plan_for(arm, base).read_moves(goal))
+        mover.offer(TRACE_BLOCK_O, lambda goal: self._plan_for(arm, base).read_trace(goal))
+        mover.offer(MOVE, lambda goal: self._plan_for(arm, base).read_moves(goal))
         return mover
 
     def _plan_for(self, arm: Arm, base: str) -> JobPlanner:

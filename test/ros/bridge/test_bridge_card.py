@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rclpy.node import Node
 
 from docs.tools.node_cards.bridge_tables import TABLES
 from docs.tools.node_cards.card_tables import rewrite
+import dvrk_kinematics.ros
 from dvrk_kinematics.ros.bridge.contract import ACTIONS, PUBLISHED, SUBSCRIBED, BridgeTopic
 from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
 from dvrk_kinematics.ros.bringup.processes import Process
@@ -25,6 +27,33 @@ HAS = {"PSM1": {"", "jaw", "tool"}, "ECM": {""}}
 def test_tables_of_the_card_are_those_of_the_code() -> None:
     card = CARD.read_text(encoding="utf-8")
     assert rewrite(card) == card, "run ./dvrk python -m docs.tools.node_cards on the card"
+
+
+MADE_BY = {"create_publisher", "RawPublisher", "create_subscription", "PolledSubscription"} | {
+    *("subscribe", "DeferredActionServer", "ActionClient", "_States")
+}
+"""What makes a topic or an action."""
+
+
+@pytest.mark.parametrize("room", ["bridge", "servers"])
+def test_topics_and_actions_are_made_from_the_table(room: str) -> None:
+    """Names, types and qualities of service stood a second time where each was made."""
+    from_table, others = 0, set()
+    for file in (Path(dvrk_kinematics.ros.__file__).parent / room).glob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(call, ast.Call):
+                continue
+            made = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            if made not in MADE_BY:
+                continue
+            given = [a.value for a in call.args if isinstance(a, ast.Starred)]
+            if any(isinstance(g, ast.Call) and ast.unparse(g.func).endswith(".of") for g in given):
+                from_table += 1
+            else:
+                others.add(f"{file.name}: {made}")
+    assert from_table > 5
+    # It looks at what others publish, on the topics that its bridge hears already.
+    assert others <= {"frames_watch.py: PolledSubscription"}
 
 
 def test_every_table_is_in_the_card() -> None:
@@ -70,9 +99,7 @@ def test_the_topics_of_a_running_bridge_are_those_of_the_table(
         return _own(node.get_publisher_names_and_types_by_node(*bridge))
 
     def subscribed() -> dict[str, list[str]]:
-        found = _own(node.get_subscriber_names_and_types_by_node(*bridge))
-        # Heard for a moment, when somebody new publishes them.
-        return {name: kinds for name, kinds in found.items() if name not in ("/tf", "/tf_static")}
+        return _own(node.get_subscriber_names_and_types_by_node(*bridge))
 
     for look, topics in ((published, PUBLISHED), (subscribed, SUBSCRIBED)):
         wanted = _wanted(topics, arm)

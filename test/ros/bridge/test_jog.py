@@ -157,6 +157,29 @@ def test_a_twist_of_the_tool_is_along_the_tip(jogger: Jogger) -> None:
         _check_line(jogger, setpoints, T[:3, 1])
 
 
+def test_the_first_jog_in_a_frame_of_others_makes_nothing_on_the_graph(
+    jogger: Jogger, node: Node
+) -> None:
+    """The bridge began to hear tf in the tick in which such a jog came, which took 0.7 to 5 ms."""
+
+    def readers() -> list[bytes]:
+        """Of tf and tf_static, in the bridge."""
+        infos = [
+            info
+            for topic in ("/tf", "/tf_static")
+            for info in node.get_subscriptions_info_by_topic(topic)
+            if (info.node_namespace, info.node_name) == ("/jog", "arm_bridge")
+        ]
+        return sorted(bytes(info.endpoint_gid) for info in infos)
+
+    # It looks at frames of others for a moment with two more, as the camera's that are new.
+    jogger.client.until(lambda: len(readers()) == 2, "a reader of each")
+    before = readers()
+    jogger.jog(jogger.twist(SPEED * np.array([1.0, 0.0, 0.0]), "camera"))
+    jogger.client.until(lambda: len(readers()) == 2, "a reader of each, still")
+    assert readers() == before
+
+
 def test_a_twist_in_a_frame_of_tf_is_along_its_axes(jogger: Jogger) -> None:
     setpoints = jogger.jog(jogger.twist(SPEED * np.array([1.0, 0.0, 0.0]), "camera"))
     _check_line(jogger, setpoints, CAMERA[:, 0])

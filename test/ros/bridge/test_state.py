@@ -16,6 +16,7 @@ from visualization_msgs.msg import Marker
 
 from dvrk_kinematics import load_arm
 from dvrk_kinematics.errors import FrameError
+from dvrk_kinematics.ros.bridge.contract import MEASURED_JS
 from dvrk_kinematics.ros.bridge.crtk_port import JointStream
 from dvrk_kinematics.ros.bridge.not_homed_view import neutral_posture
 from dvrk_kinematics.ros.bringup.processes import Process, simulated_arms
@@ -189,7 +190,7 @@ def test_a_joint_prefix_is_on_every_joint_and_in_the_description(homed: Lab) -> 
 
 def test_efforts_that_change_do_not_make_a_message_be_learnt_anew(node: Node) -> None:
     """A real arm's efforts never stay; learning a message costs more than a whole tick."""
-    stream = JointStream(node, "changing/measured_js")
+    stream = JointStream(node, MEASURED_JS, "changing")
     publisher = node.create_publisher(JointState, "changing/measured_js", qos.ARM_STATE)
     for k in range(1, 6):
         message = make_joint_state(["yaw"], np.array([0.1]), np.array([0.2]), np.array([0.1 * k]))

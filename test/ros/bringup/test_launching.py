@@ -9,7 +9,7 @@ import pytest
 from dvrk_kinematics.errors import DvrkError, InvalidInput
 from dvrk_kinematics.ros.bringup.launch import LAUNCHES
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
-from dvrk_kinematics.ros.bringup.system import make_processes
+from dvrk_kinematics.ros.bringup.system import System, make_processes
 from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS
 from dvrk_kinematics.ros.bringup.up import parse
 from dvrk_kinematics.ros.common.arm_roster import CART
@@ -96,3 +96,21 @@ def test_the_block_o_is_refused_on_an_arm_with_too_few_joints(arm, joints) -> No
 def test_an_arm_that_is_not_there_is_refused(name) -> None:
     with pytest.raises(DvrkError, match="must be one of PSM1"):
         _make(name, arm="HAL")
+
+
+@pytest.mark.parametrize("arms", ["PSM1,PSM1", "PSM1, PSM2, PSM1"])
+def test_a_real_arm_that_is_named_twice_gets_no_two_bridges(arms) -> None:
+    """Two bridges of one real arm were started, which then fought over it."""
+    real = {"hardware": "dvrk", "servers": "false", "prefix": "none"}
+    one_by_one = [text for arm in arms.split(",") for text in ("--arm", arm.strip())]
+    for told in ([f"arm:={arms}"], one_by_one):
+        with pytest.raises(InvalidInput, match="arm: PSM1 is named twice"):
+            parse([*told, *(f"{name}:={value}" for name, value in real.items())])
+    for name, launch in LAUNCHES.items():
+        declared = {argument.name for argument in launch.declared}
+        if "arm" in declared:
+            values = {key: value for key, value in real.items() if key in declared}
+            with pytest.raises(InvalidInput, match="arm: PSM1 is named twice"):
+                _make(name, arm=arms, **values)
+    with pytest.raises(InvalidInput, match="arm: PSM1 is named twice"):
+        make_processes(System(arms=("PSM1", "PSM1"), hardware="dvrk", servers=False))

@@ -133,6 +133,25 @@ def test_a_bridge_that_is_killed_ends_the_launch_with_its_name(launch) -> None:
     await_gone(pids)
 
 
+def test_closing_rviz_ends_no_bridge(environ, tmp_path) -> None:
+    """The program stands in for RViz, whose window is closed when it is told to end."""
+    stand_in = tmp_path / "rviz2"
+    stand_in.write_text("#!/bin/sh\necho shown\nexec sleep 600\n")
+    stand_in.chmod(0o755)
+    told = launch_command("arm.launch.py", "rviz:=true", "servers:=false")
+    path = f"{tmp_path}:{environ['PATH']}"
+    with running_command(told, {**environ, "PATH": path}) as command:
+        pids = _wait_started(command, 3)
+        command.wait("shown")
+        command.wait(UP_AND_READY)
+        os.kill(command.find("sleep 600"), signal.SIGTERM)
+        command.wait("rviz2 ended with exit code -15; the others go on")
+        assert command.find("/arm_bridge"), "it was ended too"
+        command.signal_all(signal.SIGINT)
+        assert command.end() == 0, command.output
+    await_gone(pids)
+
+
 def test_a_server_that_is_killed_ends_the_launch_with_its_name(launch) -> None:
     with launch("arm.launch.py") as command:
         pids = _wait_started(command, 4)

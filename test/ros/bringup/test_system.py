@@ -8,6 +8,8 @@ import pytest
 
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, UnknownName
 from dvrk_kinematics.models.load_model import arm_names, instrument_names, load_model
+from dvrk_kinematics.ros.bridge.settings import BridgeSettings
+from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.launch import LAUNCHES
 from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
@@ -16,6 +18,7 @@ from dvrk_kinematics.ros.bringup.system_arguments import ARGUMENTS, read_system
 from dvrk_kinematics.ros.bringup.up import parse
 from dvrk_kinematics.ros.common.arm_roster import ARMS, CART
 from dvrk_kinematics.ros.recorder.topics import choose_topics
+from dvrk_kinematics.ros.simulator.settings import SimulatorSettings
 
 
 def _labels(system: System) -> list[str]:
@@ -107,7 +110,7 @@ def test_options_and_launch_arguments_say_the_same() -> None:
     [
         (["arm:=PSM9"], "must be one of PSM1"),
         (["hardware:=real"], "must be one of simulated, dvrk"),
-        (["rate:=fast"], "no number"),
+        (["rate:=fast"], "is not a number"),
         (["rate:=5"], "within 10 and 1000"),
         (["params_file:=/nowhere.yaml"], "does not exist"),
         (["servers:=maybe"], "must be one of true, false, is 'maybe'"),
@@ -125,6 +128,17 @@ def test_options_and_launch_arguments_say_the_same() -> None:
 def test_what_makes_no_sense_is_refused_by_a_sentence(arguments, text) -> None:
     with pytest.raises(InvalidInput, match=text):
         parse(arguments)
+
+
+@pytest.mark.parametrize("rate", [10.0, 15.0, 19.9, 20.0, 1000.0])
+@pytest.mark.parametrize("arms", [["arm:=PSM1"], ["arm:=PSM1,ECM"], ["--cart"]])
+def test_no_node_refuses_a_rate_that_is_accepted(arms, rate) -> None:
+    """From 10 to below 20 Hz the simulator ended: its setup_joint_rate was above its rate."""
+    settings = {"arm_simulator": SimulatorSettings, "arm_bridge": BridgeSettings}
+    for process in make_processes(parse([*arms, f"rate:={rate}"])):
+        if process.executable in settings:
+            lists = {k: tuple(v) for k, v in process.parameters.items() if isinstance(v, list)}
+            settings[process.executable](**{**process.parameters, **lists}).check()
 
 
 @pytest.mark.parametrize("word", ["true", "True", "TRUE", "1", "yes", "on"])

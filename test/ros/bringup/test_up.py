@@ -77,6 +77,13 @@ def test_two_arms_are_shown_with_their_prefixes_and_recorded_in_a_namespace(
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
 
 
+def test_an_arm_comes_up_at_the_lowest_rate_that_is_accepted() -> None:
+    """From 10 to below 20 Hz the simulator ended at once."""
+    with running(UP, "--rate", "10", "servers:=false") as command:
+        command.wait(UP_AND_READY)
+        _end(command, signal.SIGINT)
+
+
 def test_a_node_that_dies_takes_the_others_along(node) -> None:
     with running(UP, "arm:=RVM1") as command:
         command.wait("started")
@@ -92,6 +99,24 @@ def test_a_node_that_dies_takes_the_others_along(node) -> None:
         command.wait("arm_simulator ended with exit code -9")
         assert command.end() == 1
         await_gone(pids)
+
+
+def test_closing_rviz_ends_no_bridge(node, tmp_path, monkeypatch) -> None:
+    """The program stands in for RViz, whose window is closed when it is told to end."""
+    stand_in = tmp_path / "rviz2"
+    stand_in.write_text("#!/bin/sh\necho shown\nexec sleep 600\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with running(UP, "rviz:=true", "servers:=false") as command:
+        command.wait("[rviz2] shown")
+        command.wait(UP_AND_READY)
+        os.kill(command.find("sleep 600"), signal.SIGTERM)
+        command.wait("rviz2 ended with exit code -15; the others go on")
+        hold = node.create_client(Trigger, "bridge/PSM1/hold")
+        answer = call(hold, Trigger.Request(), TIMEOUT_S)
+        assert answer.success, answer.message
+        assert len(command.children()) == 2
+        _end(command, signal.SIGINT)
 
 
 def test_a_bridge_that_is_killed_while_it_moves_ends_all_with_its_name(node) -> None:

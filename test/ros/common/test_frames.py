@@ -12,6 +12,7 @@ from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.errors import FrameError
@@ -184,6 +185,33 @@ def _until(done: Callable[[], Any], what: str) -> Any:
         assert time.monotonic() < deadline, what
         time.sleep(0.01)
     return result
+
+
+@pytest.fixture
+def tf(spinning: Callable[..., Node]) -> tuple[Publisher, FrameListener]:
+    """Who publishes tf, and a listener for a control loop that hears it."""
+    moving = spinning("speaker").create_publisher(TFMessage, "/tf", qos.TF)
+    listener = FrameListener(spinning("listener"), is_for_loop=True)
+    _until(lambda: moving.get_subscription_count() > 0, "a reader of tf")
+    return moving, listener
+
+
+def test_a_listener_of_a_loop_knows_where_every_frame_is_now(
+    tf: tuple[Publisher, FrameListener],
+) -> None:
+    """Nobody asked until then, and of what came the newest of each publisher is there."""
+    moving, listener = tf
+    for k in range(1, 300):
+        child = ("table", "camera", "hand")[k % 3]
+        moving.publish(TFMessage(transforms=[_stamped("world", child, pose(float(k)), k * S)]))
+    newest = {"table": 297.0, "camera": 298.0, "hand": 299.0}
+    for frame, x in newest.items():
+
+        def is_there(frame: str = frame, x: float = x) -> bool:
+            known = frame in listener.frames
+            return known and bool(listener.lookup("world", frame, 10.0)[0, 3] == x)
+
+        _until(is_there, frame)
 
 
 def test_a_listener_hears_both_topics_and_what_was_latched_before(

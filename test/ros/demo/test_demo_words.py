@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from dvrk_kinematics_interfaces.action import TraceBlockO
+from dvrk_kinematics_interfaces.msg import FlightPlan
 
+from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
+from dvrk_kinematics.ros.demo import demo_report
 from dvrk_kinematics.ros.demo.demo_report import describe_plan, describe_result
 from dvrk_kinematics.ros.demo.loop_figures import LoopFigures
 
@@ -29,3 +33,21 @@ def test_the_readme_shows_the_rows_that_the_demo_prints() -> None:
     printed = read_names(f"{describe_plan(result.plan)}\n{describe_result(result, loop)}")
     assert len(printed) > 12
     assert read_names(block) == printed
+
+
+@pytest.mark.parametrize(
+    ("depth_m", "shown"),
+    [(WRIST_DEPTH_M, "0 mm"), (WRIST_DEPTH_M + 0.012, "12 mm"), (float("nan"), "no cannula")],
+)
+def test_the_depth_of_the_wrist_is_told_from_the_rule_that_holds(depth_m, shown) -> None:
+    """The rule's 45 mm were written out once more there."""
+    (row,) = [
+        line
+        for line in describe_plan(FlightPlan(wrist_depth=depth_m)).splitlines()
+        if "cannula's rule" in line
+    ]
+    assert row.endswith(f"  {shown}")
+
+
+def test_the_report_holds_no_number_of_the_cannula_rule() -> None:
+    assert str(WRIST_DEPTH_M) not in Path(demo_report.__file__).read_text("utf-8")

@@ -35,6 +35,7 @@ from dvrk_kinematics.driver import (
     no_tolerance,
     prepare_goal,
 )
+from dvrk_kinematics.models.schema import JointKind
 
 # Test modules are imported one by one, not as a package: what they share is found here.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -128,6 +129,10 @@ def _psm() -> Arm:
     return load_arm("PSM", instrument="400006")
 
 
+def _find_slides(model: Arm) -> np.ndarray:
+    return np.array([joint.kind is JointKind.PRISMATIC for joint in model.model.joints])
+
+
 class Rig:
     """A player with its jog and guard, the arm and the clock."""
 
@@ -159,6 +164,7 @@ class Rig:
             PlayerSettings(
                 start_tolerance=np.full(joints, 0.01),
                 tolerances=GoalTolerances(no_tolerance(joints), no_tolerance(joints), 0.0),
+                stopped_velocity=np.where(_find_slides(model), 0.001, 0.01),
             ),
             **player_changes,
         )

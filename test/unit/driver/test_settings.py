@@ -28,7 +28,9 @@ BAD_PLAYER = [
     {"period_s": 0.0},
     {"max_gap_s": float("nan")},
     {"max_points": 0},
-    {"stopped_velocity": -0.1},
+    {"stopped_velocity": np.full(6, -0.1)},
+    {"stopped_velocity": np.full(6, np.nan)},
+    {"stopped_velocity": np.full(5, 0.1)},
 ]
 
 

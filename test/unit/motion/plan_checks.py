@@ -95,6 +95,10 @@ def check_goal(plan: Plan, limits: MotionLimits, cannula: object) -> None:
         is_cartesian=plan.is_cartesian,
     )
     guard = GuardSettings(limits=limits, pid_tolerance=np.full(count, 0.5), cannula=cannula)
-    player = PlayerSettings(start_tolerance=np.full(count, 0.01), tolerances=goal.tolerances)
+    player = PlayerSettings(
+        start_tolerance=np.full(count, 0.01),
+        tolerances=goal.tolerances,
+        stopped_velocity=np.full(count, 0.01),
+    )
     prepared = prepare_goal(goal, guard, player)
     assert not isinstance(prepared, Finding), prepared

@@ -7,6 +7,7 @@ import pytest
 
 from dvrk_kinematics.errors import UnknownName
 from dvrk_kinematics.simulation import ArmSpec, Fault, FaultKind
+from dvrk_kinematics.simulation.faults import FaultInjector
 
 HOME = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]
 POSES = ("measured_cp", "setpoint_cp", "local_measured_cp", "local_setpoint_cp")
@@ -111,6 +112,34 @@ def test_an_encoder_that_jumps(psm, value, faults):
     for word in ("disable", "enable", "home"):
         psm.do("state_command", word, seconds=3.0)
     assert psm.arm.measured_js.position[0] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    "kinds", (("jump", "stall"), ("stall", "jump"), ("jump", "stall", "stall"))
+)
+def test_an_encoder_jump_counts_once_for_a_joint_that_stalls(kinds):
+    """The stalled joint was measured with the jump, which was then added once more."""
+    faults, measured = FaultInjector(), [0.2, 0.5]
+    for kind in kinds:
+        if kind == "jump":
+            faults.offset(1, 0.3)
+        else:
+            faults.stall(1, measured[1], until_s=10.0)
+        measured, _ = faults.apply([0.2, 0.5], [0.0, 0.0], now_s=1.0)
+    assert measured == pytest.approx([0.2, 0.8])
+    assert faults.truth(measured) == pytest.approx([0.2, 0.5])
+    # Homing biases the encoders anew: the joint still stands where it stalled.
+    faults.clear_offsets()
+    measured, _ = faults.apply([0.2, 0.9], [0.0, 0.1], now_s=2.0)
+    assert measured == pytest.approx([0.2, 0.5])
+
+
+def test_a_jump_of_a_stalled_joint_is_measured_once(psm):
+    psm.arm.inject(Fault(FaultKind.ENCODER_JUMP, joint="yaw", value=0.2))
+    psm.run(0.05)
+    psm.arm.inject(Fault(FaultKind.STALLED_JOINT, joint="yaw"))
+    psm.run(0.05)
+    assert psm.arm.measured_js.position[0] == pytest.approx(0.2)
 
 
 def test_a_jaw_can_stall(psm):

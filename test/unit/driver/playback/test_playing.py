@@ -218,6 +218,22 @@ def test_a_goal_is_reached_only_at_rest(rig, tolerance) -> None:
     assert "velocity" in rig.results[0].error_string
 
 
+@pytest.mark.parametrize(("joint", "speed"), [(2, 0.009), (2, 0.0011), (0, 0.011)])
+def test_an_insertion_that_still_moves_has_not_arrived(rig, tolerance, joint, speed) -> None:
+    """At 9 mm/s it counted as arrived: what is slow for a joint that turns is fast for a slide."""
+    asked = tolerance(goal=0.01, goal_time_s=0.3)
+    rig.arm.say(measured_qd=speed * np.eye(6)[joint])
+    assert rig.play(1.0, q=HOME, tolerances=asked) is None
+    rig.run()
+    assert rig.results[0].error_code is ResultCode.GOAL_TOLERANCE_VIOLATED
+    found = rig.results[0].finding
+    assert (found.detail, found.joint) == ("velocity error", rig.arm.state.joint_names[joint])
+    rig.arm.say(measured_qd=np.where(np.arange(6) == 2, 0.0009, 0.009))
+    assert rig.play(1.0, q=HOME, tolerances=asked, goal_id="slow") is None
+    rig.run()
+    assert rig.results[1].finding.reason is Reason.REACHED
+
+
 def test_cancel_of_an_unknown_goal_changes_nothing(rig) -> None:
     assert rig.play(1.5, q=FAR) is None
     rig.ticks(10)
