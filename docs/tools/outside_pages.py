@@ -22,6 +22,9 @@ _FOLDER = "files"
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 """A link's target inside the clone, and the anchor in it."""
 
+_LOOKED_UP = {"reference/api": 0.5, _FOLDER: 0.3}
+"""Pages for looking things up, which the search puts behind those for reading."""
+
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".xml": "xml", ".xacro": "xml"}
 
 _log = logging.getLogger("mkdocs.hooks.outside_pages")
@@ -43,9 +46,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to files outside docs/ lead to their pages."""
+    """Let links to files outside docs/ lead to their pages, and rank the page in the search."""
     clone, docs = Path(config.config_file_path).parent, Path(config.docs_dir)
     uri = page.file.src_uri
+    for folder, boost in _LOOKED_UP.items():
+        if uri.startswith(f"{folder}/"):
+            page.meta.setdefault("search", {"boost": boost})
     source = docs / uri
     if page.file.generated_by is not None:
         source = clone / uri.removeprefix(f"{_FOLDER}/").removesuffix(".md")
