@@ -14,6 +14,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HOW_TO = ROOT / "docs" / "howto"
+FILES = [
+    file.relative_to(ROOT).as_posix()
+    for folder in ("dvrk_kinematics", "test", "examples", "launch", "docs", "urdf", "bench")
+    for file in (ROOT / folder).rglob("*")
+]
+THEIRS = {"dvrk_bag_replay.py", "urdf/myarm.urdf.xacro"}
+"""Files of the dVRK, and those that a reader is to make."""
 
 
 def read_blocks(page: Path) -> list[str]:
@@ -56,3 +63,13 @@ def test_the_how_to_about_figures_runs(tmp_path: Path, monkeypatch: pytest.Monke
     names = run(read_blocks(page)[0])
     assert names["house"].name == "house"
     assert names["plan"].flight_plan.ok
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_files_that_a_page_names_are_there(page: Path) -> None:
+    """Documents outlive the moves of files; whole paths and names alone both count."""
+    named = re.findall(r"(?<![\w/.-])[\w/.-]*\w\.(?:py|xacro)(?!\w)", page.read_text("utf-8"))
+    for name in named:
+        wanted = name.lstrip("./")
+        if wanted not in THEIRS and not name.startswith("/"):
+            assert any(f"/{file}".endswith(f"/{wanted}") for file in FILES), name
