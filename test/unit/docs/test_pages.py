@@ -65,6 +65,15 @@ def test_the_how_to_about_figures_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert names["plan"].flight_plan.ok
 
 
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "urdf/README.md"])
+def test_links_of_pages_outside_docs_lead_somewhere(page: str) -> None:
+    """Those of docs/ are looked at when the site is built."""
+    links = re.findall(r"\]\((?!\w+:)([^)#]+)", (ROOT / page).read_text("utf-8"))
+    assert links
+    for link in links:
+        assert ((ROOT / page).parent / link).exists(), link
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_files_that_a_page_names_are_there(page: Path) -> None:
     """Documents outlive the moves of files; whole paths and names alone both count."""
