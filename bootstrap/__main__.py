@@ -36,6 +36,7 @@ usage: ./dvrk COMMAND [ARGUMENT ...]
   bench [NAME [...]]       the side-by-side figures: {benches}; all without a name
   record [ARGUMENT ...]    a bag of the standard topics; --help lists the arguments
   report BAG               a page with plots and figures of a recorded motion
+  docs                     the documentation as a site in .dvrk/site
   python [ARGUMENT ...]    the environment's interpreter, with ROS 2 and this package
   help                     this text
   --version                the version of this clone
@@ -79,6 +80,7 @@ def _find(command: str) -> Callable[[list[str]], int]:
         "bench": _bench,
         "record": _record,
         "report": _report,
+        "docs": _docs,
         "python": _python,
         "help": _help,
         "-h": _help,
@@ -110,7 +112,7 @@ def _python(arguments: list[str]) -> int:
 
 
 def _test(arguments: list[str]) -> int:
-    interpreter, environ = _prepare("test", "oracles", "bags", "report")
+    interpreter, environ = _prepare("test", "oracles", "bags", "report", "docs")
     clone = Clone(_ROOT, detect_ros(os.environ))
     # A stock ROS 2 Jazzy brings numpy 1.26, which later interpreters cannot run.
     has_older = clone.uses_wheels and sys.version_info < (3, 13) and not arguments
@@ -167,6 +169,20 @@ def _record(arguments: list[str]) -> int:
 def _report(arguments: list[str]) -> int:
     interpreter, environ = _prepare("bags", "report")
     _become([str(interpreter), "-m", "dvrk_kinematics.cli.report", *arguments], environ)
+
+
+def _docs(arguments: list[str]) -> int:
+    if arguments:
+        raise Problem(f"docs takes no arguments, got {arguments[0]!r}")
+    interpreter, environ = _prepare("docs")
+    # Material advertises its successor on every start otherwise.
+    environ["NO_MKDOCS_2_WARNING"] = "1"
+    command = [str(interpreter), "-m", "mkdocs", "build", "--strict"]
+    code = run_command(command, _ROOT, environ)
+    if code == 0:
+        site = Clone(_ROOT, detect_ros(os.environ)).work / "site"
+        print(f"the documentation is in {site / 'index.html'}")
+    return code
 
 
 def _benches() -> list[str]:

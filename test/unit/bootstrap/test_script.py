@@ -69,7 +69,7 @@ def test_an_unknown_command_is_answered_with_the_known_ones(small_clone: Path) -
         told,
         small_clone,
         "unknown command 'tset'; did you mean test?",
-        "demo, up, arm, test, bench, record, report, python, help",
+        "demo, up, arm, test, bench, record, report, docs, python, help",
     )
 
 
@@ -78,6 +78,11 @@ def test_the_version_needs_no_environment(small_clone: Path) -> None:
     assert told.returncode == 0 and told.stderr == ""
     assert told.stdout.startswith("dvrk_kinematics ") and told.stdout.strip()[-1].isdigit()
     assert not (small_clone / ".dvrk").exists()
+
+
+def test_docs_refuses_arguments(small_clone: Path) -> None:
+    told = run(small_clone, os.environ["PATH"], "docs", "serve")
+    assert_refused(told, small_clone, "docs takes no arguments, got 'serve'")
 
 
 def test_an_unknown_benchmark_is_answered_with_the_known_ones(small_clone: Path) -> None:
