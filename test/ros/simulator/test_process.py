@@ -95,7 +95,7 @@ def test_it_ends_cleanly_in_time(run: Any, node: Node, sign: int) -> None:
 
 def test_a_failure_of_the_loop_ends_the_process_and_says_why() -> None:
     script = (
-        "import sys; from dvrk_kinematics.ros import arm_simulator as node\n"
+        "import sys; from dvrk_kinematics.ros.simulator import node\n"
         "def fail(system, now_ns): raise RuntimeError('the arm fell off')\n"
         "node.SimulatedSystem.step = fail\n"
         "sys.exit(node.main([]))"
