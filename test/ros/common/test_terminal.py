@@ -9,9 +9,9 @@ from screen import become_its_terminal, read_screen, show
 
 SHOW = """
 import sys
-from dvrk_kinematics.ros.common.terminal import Progress, Terminal
+from dvrk_kinematics.ros.common.terminal import ProgressBar, Terminal
 terminal = Terminal(sys.stdout)
-progress = Progress(terminal, "tracing")
+progress = ProgressBar(terminal, "tracing")
 for step in range(101):
     progress.show(0.01 * step, "note")
 terminal.say("done")
