@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import cos, sin
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,10 +12,12 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.models.dh_rows import dh_constants
 from dvrk_kinematics.models.schema import ArmModel, JointKind
 
-__all__ = ["SerialChain", "chain_frame"]
+__all__ = ["RowsOf", "SerialChain", "chain_frame"]
 
 _CHUNK = 8192
 """Rows worked on at a time: their columns stay in the cache."""
+RowsOf: TypeAlias = Callable[[Sequence[float]], list[list[float]]]
+"""Computes the rows of a matrix from joint positions (rad, m), all in plain floats."""
 _Rows = tuple[tuple[float, float, float, float], ...]
 
 

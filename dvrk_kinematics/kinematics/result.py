@@ -1,11 +1,10 @@
-"""What an inverse-kinematics solver is asked for and what it answers."""
+"""What an inverse-kinematics solver answers, and the policies that it can be asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ __all__ = [
     "BatchIkResult",
     "IkPolicy",
     "IkResult",
-    "IkSolver",
     "IkStatus",
     "Violation",
 ]
@@ -180,32 +178,3 @@ class BatchIkResult:
             position_error=np.full(count, np.nan),
             rotation_error=np.full(count, np.nan),
         )
-
-
-class IkSolver(Protocol):
-    """Inverse kinematics of one arm.
-
-    Poses are base to tip, the instrument's tip offset included, and already checked: finite
-    and rigid. A seed is a set of joint positions to stay near.
-    """
-
-    def solve(self, T: FloatArray, seed: Sequence[float] | None, policy: IkPolicy) -> IkResult:
-        """Solve one pose, shape (4, 4)."""
-        ...
-
-    def solve_batch(
-        self,
-        T: FloatArray,
-        seed: FloatArray | None,
-        policy: IkPolicy,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid.
-
-        The seed is one for all, shape (n,), or one a pose, shape (N, n).
-        """
-        ...
-
-    def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, inside the limits or not."""
-        ...

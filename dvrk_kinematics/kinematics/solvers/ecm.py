@@ -20,13 +20,12 @@ from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector, opposite, opposite_batch
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = ["ORIENTATION_TOLERANCE", "EcmBatch", "EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-CHUNK = 4096
-"""Rows worked on at once."""
 NEAR_M = 1e-9
 """A tip nearer than this to the remote centre is left to the scalar solver."""
 NEAR_AXIS = 1e-8
@@ -70,33 +69,23 @@ class EcmBatch:
         self._selector = selector
         self._solve_one = solve_one
 
-    def solve(
-        self,
-        T: FloatArray,
-        seed: FloatArray | None,
-        policy: IkPolicy,
-        good: npt.NDArray[np.bool_] | None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
-        result = BatchIkResult.empty(len(T), 4)
-        rest = np.array(self._selector.rest) if seed is None else seed
-        near = np.broadcast_to(rest, (len(T), 4))
-        usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
-        for start in range(0, len(usable), CHUNK):
-            check_in()
-            rows = usable[start : start + CHUNK]
-            self._solve_rows(T[rows], near[rows], policy, result, rows)
-        return result
-
-    def _solve_rows(
+    def solve_rows(
         self,
         T: FloatArray,
         seed: FloatArray,
         policy: IkPolicy,
         result: BatchIkResult,
-        rows: npt.NDArray[np.intp],
+        rows: RowsIndex,
     ) -> None:
-        """Solve one chunk into its place in the result."""
+        """Solve M poses, shape (M, 4, 4), into their place in the result.
+
+        Args:
+            T: Base to tip, shape (M, 4, 4).
+            seed: Joint positions to stay near (rad, m), shape (M, 4).
+            policy: Whether an orientation that the arm cannot have is a failure.
+            result: What to write into.
+            rows: Where to, M of them.
+        """
         q, error, hard = self._closed_form(T, seed)
         mask = self._limits.mask_batch(q)
         status = np.where(mask != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK).astype(np.uint8)
@@ -174,7 +163,7 @@ AXIS_GUARD = 1e-9
 ROLL = 3
 
 
-class EcmSolver:
+class EcmSolver(RowSolver):
     """Closed-form kinematics of one ECM.
 
     Args:
@@ -185,7 +174,7 @@ class EcmSolver:
         ModelError: The arm's chain is not that of an ECM.
     """
 
-    __slots__ = ("_R_off", "_batch", "_reach", "_selector", "limits")
+    __slots__ = ("_R_off", "_batch", "_reach", "_selector")
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows, off = model.chain, model.T_tip_offset
@@ -202,8 +191,8 @@ class EcmSolver:
             raise ModelError(
                 f"{model.file}: chain", "ik 'ecm' needs an ECM's chain, the tip on the shaft"
             )
-        self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
+        super().__init__(limits, self._selector.rest)
         self._R_off: list[list[float]] = off[:3, :3].tolist()
         self._reach = rows[2].d + rows[3].d + float(off[2, 3])
         self._batch = EcmBatch(off[:3, :3], self._reach, limits, self._selector, self.solve_floats)
@@ -221,7 +210,7 @@ class EcmSolver:
         Returns:
             The position exactly, with the orientation nearest to the one asked for.
         """
-        near = self._selector.rest if seed is None else seed
+        near = self.rest if seed is None else seed
         R = self._shaft_rotation(T)
         found = self._candidates(R, (T[0][3], T[1][3], T[2][3]), near)
         least = min(error for _, error in found)
@@ -242,19 +231,19 @@ class EcmSolver:
         floats = self.limits.read_seed(seed)
         return self.solve_floats(T.tolist(), floats, policy)
 
-    def solve_batch(
+    def _solve_rows(
         self,
         T: FloatArray,
-        seed: FloatArray | None = None,
-        policy: IkPolicy = IkPolicy.EXACT,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, base to tip, shape (N, 4, 4), in bounded memory."""
-        return self._batch.solve(T, seed, policy, good)
+        seed: FloatArray,
+        policy: IkPolicy,
+        result: BatchIkResult,
+        rows: RowsIndex,
+    ) -> None:
+        self._batch.solve_rows(T, seed, policy, result, rows)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the four ways to reach one position, each with the best roll."""
-        rows, rest = T.tolist(), self._selector.rest
+        rows, rest = T.tolist(), self.rest
         R = self._shaft_rotation(rows)
         found = self._candidates(R, (rows[0][3], rows[1][3], rows[2][3]), rest)
         return [
@@ -309,16 +298,13 @@ class EcmSolver:
 
     def _result(self, q: Sequence[float], error: float, policy: IkPolicy) -> IkResult:
         """Wrap joint positions that put the tip in place."""
-        array = np.array(q)
-        array.setflags(write=False)
-        violations = self.limits.violations(q)
+        result = self._solved(q, rotation_error=error)
         if policy is IkPolicy.POSITION_FIRST:
-            status = IkStatus.POSITION_UNREACHABLE if violations else IkStatus.OK
+            if not result.ok:
+                result = result._replace(status=IkStatus.POSITION_UNREACHABLE)
         elif error > ORIENTATION_TOLERANCE:
-            status = IkStatus.UNREACHABLE
-        else:
-            status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
-        return IkResult(array, status, violations, 0.0, error)
+            result = result._replace(status=IkStatus.UNREACHABLE)
+        return result
 
 
 def _in_shaft(R: Rows, yaw: float, pitch: float) -> list[list[float]]:

@@ -55,6 +55,7 @@ class FiveAxisSolver(BranchSolver):
         ModelError: The arm's chain is another one.
     """
 
+    exact_only = ""
     branch_names = tuple(
         f"{side}/elbow_{elbow}" for side, elbow in product(("front", "back"), ("up", "down"))
     )
@@ -81,7 +82,6 @@ class FiveAxisSolver(BranchSolver):
         self._height = rows[0].d
         self._elbow = PlanarElbow(rows[2].a, rows[3].a)
         self._hand = rows[4].d + float(tip[2, 3])
-        self._keep_position = self._position_first
 
     def _branches(self, T: FloatArray, seed: FloatArray) -> FloatArray:
         facing = _facing(T, seed)
@@ -107,7 +107,7 @@ class FiveAxisSolver(BranchSolver):
             found.append(np.stack([waist, shoulder, elbow, wrist, roll], axis=1))
         return found
 
-    def _position_first(self, T: FloatArray, seed: FloatArray) -> IkResult:
+    def _keep_position(self, T: FloatArray, seed: FloatArray) -> IkResult:
         """Search the pitch that comes nearest to the orientation inside the limits."""
         step = 2.0 * pi / (_PITCHES - 1)
         grid = np.linspace(-pi, pi, _PITCHES)

@@ -17,7 +17,6 @@ from scipy.optimize import brentq
 from dvrk_kinematics.errors import DoesNotFit, FitCause, InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.solvers.numeric import NumericSolver
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.motion.figures.figure import Figure, check_scale
 from dvrk_kinematics.motion.figures.place_margin import CANNULA, COARSE, DENSE, PlaceMargin
@@ -278,7 +277,7 @@ class _Finder:
         density: float,
         progress: PlanningProgress,
     ) -> None:
-        if isinstance(arm.solver, NumericSolver):
+        if not arm.solver.is_closed_form:
             reason = f"{arm.model.name} is solved by iteration; looking everywhere takes hours"
             raise InvalidInput("arm", f"{reason}, and needs a closed form")
         if not -1.0 < min_margin < 0.5:
