@@ -8,7 +8,6 @@ and only where it is outside, or not the only one inside, the other branches are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import atan2, floor, pi, sqrt
 from struct import Struct
 
@@ -32,8 +31,6 @@ from dvrk_kinematics.kinematics.solvers.psm.branches import (
 from dvrk_kinematics.kinematics.solvers.psm.geometry import (
     PsmGeometry,
     Rows,
-    forward_floats,
-    jacobian_floats,
     times_rows,
 )
 from dvrk_kinematics.kinematics.solvers.psm.position_first import PositionFirst
@@ -297,12 +294,12 @@ class PsmSolver(RowSolver):
     @property
     def forward_floats(self) -> RowsOf:
         """Computes base to tip, four rows of four floats, for six joint positions (rad, m)."""
-        return partial(forward_floats, geometry=self.geometry)
+        return self.geometry.forward_floats
 
     @property
     def jacobian_floats(self) -> RowsOf:
         """Computes the Jacobian, six rows of six floats, for six joint positions (rad, m)."""
-        return partial(jacobian_floats, geometry=self.geometry)
+        return self.geometry.jacobian_floats
 
 
 def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
