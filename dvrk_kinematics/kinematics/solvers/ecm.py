@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
@@ -150,7 +151,6 @@ class EcmBatch:
         return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error
 
 
-Rows = Sequence[Sequence[float]]
 Candidate = tuple[tuple[float, float, float, float], float]
 """Joint positions (rad, m), and the rotation angle by which they miss (rad)."""
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
@@ -148,7 +149,6 @@ def _newton(
     return np.asarray(p + scale * step_p), np.asarray(y + scale * step_y)
 
 
-Rows = Sequence[Sequence[float]]
 SNAKE_ROWS = (
     *((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0)),
     *((-pi / 2, -pi / 2), (-pi / 2, 0.0), (0.0, 0.0), (pi / 2, pi / 2)),

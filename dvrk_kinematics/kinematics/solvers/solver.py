@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput, UnknownName
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.chain import RowsOf
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
@@ -22,7 +23,6 @@ from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult,
 __all__ = ["IkSolver", "RowSolver", "RowsIndex"]
 
 FloatArray = npt.NDArray[np.float64]
-Rows = Sequence[Sequence[float]]
 RowsIndex: TypeAlias = slice | npt.NDArray[np.intp]
 """Which rows of a batch: a run of them, or their numbers."""
 

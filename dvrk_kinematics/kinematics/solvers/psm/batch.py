@@ -13,11 +13,12 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.branches import GUARD_M, NEAR_AXIS
-from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry, Rows
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.selection import Selector, opposite_batch
 from dvrk_kinematics.kinematics.solvers.settler import ROUNDING
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex

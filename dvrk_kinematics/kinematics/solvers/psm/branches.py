@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import atan2, cos, pi, sin, sqrt
 
-from dvrk_kinematics.kinematics.solvers.psm.geometry import Rows
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.solvers.selection import opposite
 
 __all__ = [

@@ -25,18 +25,13 @@ import numpy as np
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.geometry.floats import Rows, times_rows
 from dvrk_kinematics.models.schema import ArmModel, Convention
 
 __all__ = [
     "STANDARD_TIP",
     "PsmGeometry",
-    "Rows",
-    "times_rows",
 ]
-
-Rows = Sequence[Sequence[float]]
-"""A pose as four rows of four floats."""
-
 
 PSM_ROWS = (
     (pi / 2, pi / 2),
@@ -135,11 +130,12 @@ class PsmGeometry:
             lz = x2 * ox + y2 * oy + z2 * oz
             tx, ty, tz = tx + lx, ty + ly, tz + lz
         ex, ey, ez = tx - d * zx, ty - d * zy, tz - d * zz
+        rx, ry, rz = z1 * lz - z2 * ly, z2 * lx - z0 * lz, z0 * ly - z1 * lx
         # Axes: yaw (0, -1, 0), pitch (-c1, 0, -s1), roll z, wrist pitch y4, wrist yaw z6.
         return [
-            [-tz, s1 * ty, zx, zy * tz - zz * ty, y4y * ez - y4z * ey, z1 * lz - z2 * ly],
-            [0.0, c1 * tz - s1 * tx, zy, zz * tx - zx * tz, y4z * ex - y4x * ez, z2 * lx - z0 * lz],
-            [tx, -c1 * ty, zz, zx * ty - zy * tx, y4x * ey - y4y * ex, z0 * ly - z1 * lx],
+            [-tz, s1 * ty, zx, zy * tz - zz * ty, y4y * ez - y4z * ey, rx],
+            [0.0, c1 * tz - s1 * tx, zy, zz * tx - zx * tz, y4z * ex - y4x * ez, ry],
+            [tx, -c1 * ty, zz, zx * ty - zy * tx, y4x * ey - y4y * ex, rz],
             [0.0, -c1, 0.0, zx, y4x, z0],
             [-1.0, 0.0, 0.0, zy, y4y, z1],
             [0.0, -s1, 0.0, zz, y4z, z2],
@@ -166,20 +162,6 @@ class PsmGeometry:
                 f"{model.file}: chain", "ik 'psm' needs a PSM's chain with a standard wrist"
             )
         return PsmGeometry(rows[5].a, -rows[2].d - rows[3].d, model.T_tip_offset.tolist())
-
-
-def times_rows(A: Rows, B: Rows) -> list[list[float]]:
-    """Multiply two poses, four rows of four floats each."""
-    (b00, b01, b02, b03), (b10, b11, b12, b13), (b20, b21, b22, b23), _ = B
-    return [
-        [
-            x * b00 + y * b10 + z * b20,
-            x * b01 + y * b11 + z * b21,
-            x * b02 + y * b12 + z * b22,
-            x * b03 + y * b13 + z * b23 + t,
-        ]
-        for x, y, z, t in A
-    ]
 
 
 def _frame6(q: Sequence[float], a: float, b: float) -> tuple[float, ...]:

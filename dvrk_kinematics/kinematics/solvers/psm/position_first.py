@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.floats import Rows, times_rows
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.branches import all_branches, frame6_from_tip
-from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry, Rows, times_rows
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.wrist_search import (
     WristProblem,
     WristSearch,

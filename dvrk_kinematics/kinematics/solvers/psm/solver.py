@@ -14,6 +14,7 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.geometry.floats import Rows, times_rows
 from dvrk_kinematics.kinematics.chain import RowsOf
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
@@ -28,11 +29,7 @@ from dvrk_kinematics.kinematics.solvers.psm.branches import (
     frame6_from_tip,
     is_singular,
 )
-from dvrk_kinematics.kinematics.solvers.psm.geometry import (
-    PsmGeometry,
-    Rows,
-    times_rows,
-)
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.position_first import PositionFirst
 from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector
 from dvrk_kinematics.kinematics.solvers.settler import Settler
