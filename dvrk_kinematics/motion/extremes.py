@@ -11,7 +11,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
-from dvrk_kinematics.motion.spline import Spline
+from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
 
 __all__ = [
     "Excess",
@@ -120,11 +120,7 @@ def _inside(u: Array) -> Array:
 
 
 def _evaluate(coefficients: Array, u: Array) -> tuple[Array, Array, Array]:
-    q, qd, half_qdd = np.broadcast_to(coefficients[-1], u.shape), np.zeros(u.shape), 0.0 * u
-    for row in coefficients[-2::-1]:
-        half_qdd = half_qdd * u + qd
-        qd = qd * u + q
-        q = q * u + row
+    q, qd, half_qdd = evaluate_polynomials(coefficients[::-1], u, 2)
     return q, qd, 2.0 * half_qdd
 
 

@@ -19,7 +19,7 @@ from dvrk_kinematics.motion.planning.knots import Grid, Nanoseconds, make_grid
 from dvrk_kinematics.motion.planning.path_follower import Loss, PathFollower
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
-from dvrk_kinematics.motion.spline import Spline
+from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
 
 __all__ = ["Played", "Trial", "make_trial"]
 
@@ -227,12 +227,7 @@ def _play(arm: Arm, spline: Spline, grid: Grid, segment: Segment) -> Played:
         check_in()
         rows = slice(first, first + _CHUNK)
         knots, u = grid.interval[rows], grid.u[rows][:, None]
-        q = coefficients[-1][knots]
-        qd, half_qdd = np.zeros_like(q), np.zeros_like(q)
-        for row in coefficients[-2::-1]:
-            half_qdd = half_qdd * u + qd
-            qd = qd * u + q
-            q = q * u + row[knots]
+        q, qd, half_qdd = evaluate_polynomials((row[knots] for row in coefficients[::-1]), u, 2)
         h = lengths[knots][:, None]
         off = arm.forward(q)[:, :3] - segment.pose(grid.t[rows])[:, :3]
         # |R_a - R_b| is 2 sqrt(2) sin(angle / 2), which keeps its digits for small angles.
