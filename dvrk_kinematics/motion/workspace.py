@@ -116,7 +116,7 @@ def _allowed(arm: Arm, T_base_tip: Array) -> Array:
     allowed = solved.ok
     rule = make_cannula_rule(arm)
     if rule is not None:
-        allowed = allowed & (solved.q[:, rule.joint] + rule.offset_m >= rule.min_depth_m)
+        allowed = allowed & (rule.depths(solved.q) >= rule.min_depth_m)
     return allowed.astype(np.float64)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
@@ -58,12 +58,7 @@ def find_bad_setpoint(
             return Finding(reason, what, names[j], float(values[j]), float(allowed[j]))
     rule = settings.cannula if is_cartesian else None
     if rule is not None and rule.forbids(setpoint.q, last):
-        return Finding(
-            Reason.SETPOINT_IN_CANNULA,
-            "distance of the wrist from the RCM (m)",
-            value=rule.depth(setpoint.q),
-            limit=rule.min_depth_m,
-        )
+        return tell_shallow(Reason.SETPOINT_IN_CANNULA, rule, setpoint.q)
     return None
 
 

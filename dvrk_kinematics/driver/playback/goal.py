@@ -15,7 +15,7 @@ from dvrk_kinematics.driver.playback.corners import round_corners
 from dvrk_kinematics.driver.playback.joining import make_join
 from dvrk_kinematics.driver.playback.knots import Knots, find_bad_knots
 from dvrk_kinematics.driver.playback.path import JoinedPath
-from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
 from dvrk_kinematics.driver.tolerances import GoalTolerances, resolve
 from dvrk_kinematics.geometry.arrays import Array
@@ -142,11 +142,9 @@ def _as_finding(excess: Excess | None) -> Finding | None:
 
 
 def _find_shallow(extremes: Extremes, start: Array, rule: CannulaRule) -> Finding | None:
-    lowest = extremes.lowest
-    if not rule.forbids(lowest, start):
+    if not rule.forbids(extremes.lowest, start):
         return None
-    what = "distance of the wrist from the RCM (m)"
-    return Finding(Reason.GOAL_IN_CANNULA, what, "", rule.depth(lowest), rule.min_depth_m)
+    return tell_shallow(Reason.GOAL_IN_CANNULA, rule, extremes.lowest)
 
 
 def find_wait_s(stamp_ns: int, wall_now_ns: int) -> float | Finding:
