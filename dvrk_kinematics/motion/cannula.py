@@ -12,14 +12,12 @@ import numpy as np
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 from dvrk_kinematics.models.schema import JointKind
+from dvrk_kinematics.motion.tolerances import DEPTH_TOLERANCE_M
 
 __all__ = ["WRIST_DEPTH_M", "CannulaRule", "make_cannula_rule"]
 
 WRIST_DEPTH_M = 0.045
 """Closest to the RCM that the dVRK lets the wrist come in Cartesian control (PSM, frame 4)."""
-
-_ROUNDING_M = 1e-9
-"""How much too shallow (m) is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class CannulaRule:
             q: Where to go (rad, m), shape (n,).
             start: Where the joints are, shape (n,).
         """
-        return self.depth(q) < min(self.min_depth_m, self.depth(start)) - _ROUNDING_M
+        return self.depth(q) < min(self.min_depth_m, self.depth(start)) - DEPTH_TOLERANCE_M
 
 
 def make_cannula_rule(arm: SerialArm, min_depth_m: float = WRIST_DEPTH_M) -> CannulaRule | None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.interruption import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
+from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
+from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 
 __all__ = [
     "Excess",

@@ -13,15 +13,15 @@ import numpy as np
 from dvrk_kinematics.driver.jog.walk import Walk
 from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings
+from dvrk_kinematics.driver.tolerances import BOUND_ROUNDING
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["End", "Obstacles"]
 
 _CLEARANCE = 1e-6
 """How far (rad, m) before a limit a jog comes to rest, so that rounding never passes it."""
-_ROUNDING = 1e-10
-"""A joint that goes less than this (rad, m) beyond a bound on the way does not move towards it."""
 _SHRINKS = 1.0 - 1e-9
+"""A singular value below this part of the one before it becomes smaller, and not by rounding."""
 _STRIDE = 3
 """Singular values are computed at every third row only: they cost as much as all the rest."""
 
@@ -90,7 +90,7 @@ class Obstacles:
         lower = np.minimum(self._lower, np.maximum.accumulate(highest))
         upper = np.maximum(self._upper, np.minimum.accumulate(lowest))
         beyond = np.maximum(rows - upper, lower - rows)
-        is_beyond = beyond > _ROUNDING
+        is_beyond = beyond > BOUND_ROUNDING
         if not is_beyond.any():
             return None
         k = int(np.argmax(is_beyond.any(axis=1)))

@@ -22,6 +22,7 @@ _FULL = 6
 _JUMP = 0.5
 """Joint positions farther (rad, m) from where the way leads belong to another way."""
 _REFINEMENTS = 6
+"""Steps of Newton's method, at most."""
 _SOLVED = 1e-11
 """Error of a pose (m, rad) that is rounding."""
 _EQUAL = 1e-6

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dvrk_kinematics.driver.goal_tolerances import GoalTolerances, resolve
 from dvrk_kinematics.driver.playback.corners import round_corners
 from dvrk_kinematics.driver.playback.joining import make_join
 from dvrk_kinematics.driver.playback.knots import Knots, find_bad_knots
 from dvrk_kinematics.driver.playback.path import JoinedPath
 from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
-from dvrk_kinematics.driver.tolerances import GoalTolerances, resolve
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.cannula import CannulaRule
 from dvrk_kinematics.motion.extremes import (

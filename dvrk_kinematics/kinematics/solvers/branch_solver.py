@@ -18,23 +18,24 @@ from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.ecm import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.solvers.selection import Selector
-from dvrk_kinematics.kinematics.solvers.settler import ROUNDING, Settler
+from dvrk_kinematics.kinematics.solvers.settler import Settler
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import (
+    LIMIT_TOLERANCE,
+    NEARLY_INSIDE,
+    ORIENTATION_TOLERANCE_RAD,
+    POSITION_TOLERANCE_M,
+)
 from dvrk_kinematics.models.schema import ArmModel
 
-__all__ = ["POSITION_TOLERANCE", "BranchSolver"]
+__all__ = ["BranchSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-POSITION_TOLERANCE = 1e-9
-"""Position error (m) up to which a position counts as reached."""
 _EQUAL = 1e-7
 """Candidates whose errors (m, rad) differ by less are equally near to the pose."""
-_NEARLY_INSIDE = 10.0 * ROUNDING
-"""A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
 
 
 class BranchSolver(RowSolver):
@@ -175,7 +176,7 @@ class BranchSolver(RowSolver):
         q = self._selector.choose_batch(found, seed)
         # Where the best is outside by a little, any of them may be by rounding alone.
         outside = self.limits.excess(q).max(axis=1)
-        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= _NEARLY_INSIDE))
+        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= NEARLY_INSIDE))
         if len(rows):
             q[rows] = self._choose_settled(T[rows], found[rows], seed[rows])
         position_error, rotation_error = self._errors(T, q[:, None])
@@ -219,6 +220,6 @@ def _is_missed(
     position_error: FloatArray | float, rotation_error: FloatArray | float
 ) -> npt.NDArray[np.bool_]:
     """Tell which poses are not reached, of one or of many."""
-    far = np.greater(position_error, POSITION_TOLERANCE)
-    turned = np.greater(rotation_error, ORIENTATION_TOLERANCE)
+    far = np.greater(position_error, POSITION_TOLERANCE_M)
+    turned = np.greater(rotation_error, ORIENTATION_TOLERANCE_RAD)
     return np.asarray(far | turned)

@@ -17,22 +17,25 @@ import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry.floats import Rows
+from dvrk_kinematics.kinematics.chain import has_angles
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector, opposite, opposite_batch
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    GUARD_M,
+    NEAR_GUARD_M,
+    ORIENTATION_TOLERANCE_RAD,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
-__all__ = ["ORIENTATION_TOLERANCE", "EcmBatch", "EcmSolver"]
+__all__ = ["EcmBatch", "EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-NEAR_M = 1e-9
-"""A tip nearer than this to the remote centre is left to the scalar solver."""
 NEAR_AXIS = 1e-8
-"""So is a shaft whose angle to the yaw axis has a smaller sine."""
-ORIENTATION_TOLERANCE = 1e-6
-"""Rotation error (rad) up to which an orientation counts as reached."""
+"""A shaft whose angle to the yaw axis has a smaller sine is left to the scalar solver."""
 
 
 class SolveOne(Protocol):
@@ -93,7 +96,7 @@ class EcmBatch:
         if policy is IkPolicy.POSITION_FIRST:
             hard |= mask != 0
         else:
-            status[error > ORIENTATION_TOLERANCE] = IkStatus.UNREACHABLE
+            status[error > ORIENTATION_TOLERANCE_RAD] = IkStatus.UNREACHABLE
         for i in np.flatnonzero(hard):
             check_in()
             one = self._solve_one(T[i].tolist(), seed[i].tolist(), policy)
@@ -112,7 +115,7 @@ class EcmBatch:
         R = T[:, :3, :3] @ self._R_off.T
         t = T[:, :3, 3]
         length = np.sqrt((t * t).sum(axis=1))
-        hard = length < NEAR_M
+        hard = length < NEAR_GUARD_M
         z = t / np.where(hard, 1.0, length)[:, None]
         forward = self._one_side(R, z)
         backward = self._one_side(R, -z)
@@ -156,11 +159,8 @@ Candidate = tuple[tuple[float, float, float, float], float]
 
 ECM_ROWS = ((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0))
 """alpha and theta (rad) of the rows that the closed form is made for."""
-GUARD_M = 1e-10
-"""A tip nearer than this to the remote centre gives no direction: the orientation does."""
-AXIS_GUARD = 1e-9
-"""Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
 ROLL = 3
+"""The roll's place among the joints."""
 
 
 class EcmSolver(RowSolver):
@@ -179,10 +179,8 @@ class EcmSolver(RowSolver):
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows, off = model.chain, model.T_tip_offset
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(ECM_ROWS) == len(model.joints)
+            has_angles(model, ECM_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], ECM_ROWS, atol=1e-12)
             and not any(row.a for row in rows)
             and not any(row.d for row in rows[:2])
             and not off[:2, 3].any()
@@ -271,7 +269,7 @@ class EcmSolver(RowSolver):
         found: list[Candidate] = []
         for x, y, z, d in directions:
             h = sqrt(x * x + z * z)
-            q1 = atan2(x, -z) if h > AXIS_GUARD else seed[0]
+            q1 = atan2(x, -z) if h > AXIS_GUARD_SINE else seed[0]
             q2 = atan2(-y, h)
             for yaw, pitch in ((q1, q2), (opposite(q1), (pi if q2 > 0.0 else -pi) - q2)):
                 M = _in_shaft(R, yaw, pitch)
@@ -302,7 +300,7 @@ class EcmSolver(RowSolver):
         if policy is IkPolicy.POSITION_FIRST:
             if not result.ok:
                 result = result._replace(status=IkStatus.POSITION_UNREACHABLE)
-        elif error > ORIENTATION_TOLERANCE:
+        elif error > ORIENTATION_TOLERANCE_RAD:
             result = result._replace(status=IkStatus.UNREACHABLE)
         return result
 

@@ -22,11 +22,13 @@ from dvrk_kinematics.kinematics.jacobian import geometric_jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import SEARCH_TOLERANCE
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["Descent", "NumericSolver", "descend"]
 
 _ITERATIONS = 120
+"""Steps of a descent, at most."""
 _ARRIVED = 1e-12
 """Weighted error (rad) at which nothing is left to gain."""
 _STALLED = 1e14
@@ -133,11 +135,10 @@ def _finish(
     return Descent(q, position_error, rotation_error, slope)
 
 
-_TOLERANCE = 1e-9
-"""Errors (m, rad) at which a pose counts as reached."""
 _FLAT = 1e-3
 """Slope of the error at which a descent has ended in a minimum."""
 _STARTS = 48
+"""Places spread over the joint ranges from which a pose is searched."""
 
 
 class NumericSolver(RowSolver):
@@ -237,7 +238,7 @@ class NumericSolver(RowSolver):
         q = self._turned(ends.q[i], near)
         errors = float(ends.position_error[i]), float(ends.rotation_error[i])
         result = self._solved(q, *errors)
-        if max(errors) < _TOLERANCE:
+        if max(errors) < SEARCH_TOLERANCE:
             return result
         flat = ends.slope[i] < _FLAT
         return result._replace(status=IkStatus.UNREACHABLE if flat else IkStatus.NOT_CONVERGED)
@@ -252,7 +253,7 @@ class NumericSolver(RowSolver):
 
 
 def _reached(ends: Descent) -> npt.NDArray[np.bool_]:
-    reached: npt.NDArray[np.bool_] = (ends.position_error < _TOLERANCE) & (
-        ends.rotation_error < _TOLERANCE
+    reached: npt.NDArray[np.bool_] = (ends.position_error < SEARCH_TOLERANCE) & (
+        ends.rotation_error < SEARCH_TOLERANCE
     )
     return reached

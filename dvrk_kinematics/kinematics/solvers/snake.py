@@ -17,21 +17,25 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.floats import Rows
-from dvrk_kinematics.kinematics.chain import SerialChain
+from dvrk_kinematics.kinematics.chain import SerialChain, has_angles
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.branch_solver import POSITION_TOLERANCE
 from dvrk_kinematics.kinematics.solvers.selection import Selector, opposite
 from dvrk_kinematics.kinematics.solvers.settler import Settler
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    POSITION_TOLERANCE_M,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["SnakeSolver", "all_bends", "insertion_of", "is_equal", "refine_bend"]
 
 FloatArray = npt.NDArray[np.float64]
 STEPS = 30
+"""Steps of Newton's method, at most."""
 SETTLED = 1e-15
 """Step (rad) under which Newton's method has nothing left to gain."""
 RESIDUAL_M = 1e-13
@@ -155,10 +159,9 @@ SNAKE_ROWS = (
 )
 """alpha and theta (rad) of the rows that the solution is made for."""
 ROLL = 3
+"""The roll's place among the joints."""
 HALVES = [0, 1, 2, 3, 4, 5, 5, 4]
 """Which of six joints each of the eight follows: pitch, yaw, yaw, pitch."""
-AXIS_GUARD = 1e-9
-"""Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
 SOLE_GAPS = 6.0
 """Distance of the wrist from the remote centre, in gaps of the wrist, from which there is one
 solution inside limits at most; nearer, every solution is looked for."""
@@ -182,10 +185,8 @@ class SnakeSolver(RowSolver):
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows = model.chain
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(SNAKE_ROWS) == len(model.joints)
+            has_angles(model, SNAKE_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], SNAKE_ROWS, atol=1e-12)
             and not any(row.a for row in rows[:5])
             and rows[5].a == rows[6].a == rows[7].a > 0.0
             and not any(rows[i].d for i in (0, 1, 4, 5, 6, 7))
@@ -321,7 +322,7 @@ class SnakeSolver(RowSolver):
         return [
             self._solved(q, float(position), float(rotation))
             for q, position, rotation in zip(joints, position_error, rotation_error, strict=True)
-            if position <= POSITION_TOLERANCE
+            if position <= POSITION_TOLERANCE_M
         ]
 
     def _branches(
@@ -335,7 +336,7 @@ class SnakeSolver(RowSolver):
         p, y = bend
         (xx, _, zx), (xy, _, zy), (xz, _, zz) = (R @ _wrist_rotation(p, y).T).tolist()
         h = sqrt(zx * zx + zz * zz)
-        q1 = atan2(zx, -zz) if h > AXIS_GUARD else seed[0]
+        q1 = atan2(zx, -zz) if h > AXIS_GUARD_SINE else seed[0]
         q2 = atan2(-zy, h)
         s1, c1, s2, c2 = sin(q1), cos(q1), sin(q2), cos(q2)
         q4 = atan2(-c1 * xx - s1 * xz, -s1 * s2 * xx - c2 * xy + c1 * s2 * xz)

@@ -37,6 +37,7 @@ __all__ = [
 CANNULA = "cannula"
 """What limits a figure along which the wrist comes nearest to the cannula rule."""
 _POSES_AT_ONCE = 32_768
+"""Poses solved at a time, so that memory stays bounded."""
 _LARGEST_STEP_RAD = 0.5 * np.pi
 """A joint that goes farther between two neighbouring samples is on another branch there."""
 

@@ -147,9 +147,13 @@ def _tell_limit(margin: PlaceMargin, q: Array, margins: Array) -> Misfit:
 
 
 _UP = (0.0, 0.0, 1.0)
+"""The normal of a plane that is level with the base."""
 _NEXT_PART = 0.3
+"""Part of a size that is too large that is tried next."""
 _SMALLEST_PART = 1e-3
+"""Part of a size that is too large under which none is tried."""
 _SCALE_TOLERANCE = 1e-3
+"""Part of the largest size by which the one that is found may be smaller."""
 _FIRST = 0.2
 """Part of the looking that one search is."""
 

@@ -19,7 +19,7 @@ from dvrk_kinematics.motion.extremes import (
     find_excess,
     find_relapse,
 )
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.planning.knots import (
     LONGEST_S,
     Nanoseconds,
@@ -30,18 +30,21 @@ from dvrk_kinematics.motion.planning.path_follower import Loss, PathFollower
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.planning.trial import Trial, make_trial
 from dvrk_kinematics.motion.segments import Segment, TipSegment
+from dvrk_kinematics.motion.tolerances import (
+    POSITION_TOLERANCE_M,
+    RELATIVE_SLACK,
+    ROTATION_TOLERANCE_RAD,
+)
 
-__all__ = ["POSITION_TOLERANCE_M", "REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
+__all__ = ["REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
 
-POSITION_TOLERANCE_M = 1e-6
-ROTATION_TOLERANCE_RAD = 1e-6
-"""How far what is played may be from the exact path."""
 
 _AIM = 0.5
 """Part of the tolerances that is aimed at: between samples it may be a little more."""
 _SHORTEST_S = 5e-4
 """Knots are not put closer than this."""
 _ATTEMPTS = 40
+"""How often a segment is planned, at most, before it is refused."""
 _FIRST = 0.6
 """Part of a segment's planning that is done after one attempt: about as many need one as more."""
 _SLOWEST = 1000.0

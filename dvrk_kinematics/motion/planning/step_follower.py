@@ -13,8 +13,8 @@ from dvrk_kinematics.geometry.angles import nearest_turn
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruption import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.motion.limits import Allowed
 from dvrk_kinematics.motion.segments import TipSegment

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.errors import InvalidInput, LimitViolation
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 
 
 @pytest.fixture

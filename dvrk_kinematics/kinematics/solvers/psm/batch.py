@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.interruption import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.psm.branches import GUARD_M, NEAR_AXIS
+from dvrk_kinematics.kinematics.solvers.psm.branches import NEAR_AXIS
 from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.selection import Selector, opposite_batch
-from dvrk_kinematics.kinematics.solvers.settler import ROUNDING
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex
+from dvrk_kinematics.kinematics.tolerances import GUARD_M, LIMIT_TOLERANCE, NEARLY_INSIDE
 
 __all__ = ["PsmBatch"]
 
@@ -152,7 +152,7 @@ class PsmBatch:
         best = self._selector.choose_batch(q, seed)
         # What is outside by rounding is settled one by one.
         worst = self._limits.excess(best).max(axis=1)
-        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 10.0 * ROUNDING)
+        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= NEARLY_INSIDE)
         for i in np.flatnonzero(open_joint):
             check_in()
             best[i] = self._solve_one(T[i].tolist(), seed[i].tolist()).q

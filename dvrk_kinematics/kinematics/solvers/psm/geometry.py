@@ -26,7 +26,8 @@ import numpy as np
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.geometry.floats import Rows, times_rows
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.chain import has_angles
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = [
     "STANDARD_TIP",
@@ -150,10 +151,8 @@ class PsmGeometry:
         """
         rows = model.chain
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(PSM_ROWS) == len(model.joints)
+            has_angles(model, PSM_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], PSM_ROWS, atol=1e-12)
             and not any(row.a for row in rows[:5])
             and not any(rows[i].d for i in (0, 1, 4, 5))
         )

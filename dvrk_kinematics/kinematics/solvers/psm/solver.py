@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from dvrk_kinematics.geometry.floats import Rows, times_rows
 from dvrk_kinematics.kinematics.chain import RowsOf
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.batch import PsmBatch
 from dvrk_kinematics.kinematics.solvers.psm.branches import (
-    GUARD_M,
     NEAR_AXIS,
     Rotation,
     Vector,
@@ -31,19 +30,21 @@ from dvrk_kinematics.kinematics.solvers.psm.branches import (
 )
 from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.position_first import PositionFirst
-from dvrk_kinematics.kinematics.solvers.selection import TIE, Selector
+from dvrk_kinematics.kinematics.solvers.selection import TIE, TURN, Selector
 from dvrk_kinematics.kinematics.solvers.settler import Settler
 from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import GUARD_M, LIMIT_TOLERANCE
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["PsmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-TURN = 2.0 * pi
 HALF = 0.5 + TIE
+"""Half a turn, in turns: of two that are equally near the seed the upper one is taken."""
 WITHIN_HALF = pi - 1e-7
 """An angle nearer than this to the seed needs no turn (rad)."""
 ROLL = 3
+"""The roll's place among the joints."""
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
 FAMILY_ROUNDS = 7
