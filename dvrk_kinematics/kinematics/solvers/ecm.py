@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atan2, cos, pi, sin, sqrt
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,129 +30,11 @@ from dvrk_kinematics.kinematics.tolerances import (
 )
 from dvrk_kinematics.models.schema import ArmModel
 
-__all__ = ["EcmBatch", "EcmSolver"]
+__all__ = ["EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 NEAR_AXIS = 1e-8
 """A shaft whose angle to the yaw axis has a smaller sine is left to the scalar solver."""
-
-
-class SolveOne(Protocol):
-    """The scalar solver."""
-
-    def __call__(
-        self, T: list[list[float]], seed: list[float], policy: IkPolicy, /
-    ) -> IkResult: ...
-
-
-class EcmBatch:
-    """Closed-form kinematics of one ECM for many poses.
-
-    Args:
-        R_off: Rotation of the tip in the last frame, shape (3, 3).
-        reach: Distance of the tip from the remote centre at zero insertion (m).
-        limits: The arm's joint limits.
-        selector: Ranks the solutions.
-        solve_one: Solves one pose: degenerate ones and, position first, those outside limits.
-    """
-
-    __slots__ = ("_R_off", "_limits", "_reach", "_selector", "_solve_one")
-
-    def __init__(
-        self,
-        R_off: FloatArray,
-        reach: float,
-        limits: JointLimits,
-        selector: Selector,
-        solve_one: SolveOne,
-    ) -> None:
-        self._R_off = R_off
-        self._reach = reach
-        self._limits = limits
-        self._selector = selector
-        self._solve_one = solve_one
-
-    def solve_rows(
-        self,
-        T: FloatArray,
-        seed: FloatArray,
-        policy: IkPolicy,
-        result: BatchIkResult,
-        rows: RowsIndex,
-    ) -> None:
-        """Solve M poses, shape (M, 4, 4), into their place in the result.
-
-        Args:
-            T: Base to tip, shape (M, 4, 4).
-            seed: Joint positions to stay near (rad, m), shape (M, 4).
-            policy: Whether an orientation that the arm cannot have is a failure.
-            result: What to write into.
-            rows: Where to, M of them.
-        """
-        q, error, hard = self._closed_form(T, seed)
-        mask = self._limits.mask_batch(q)
-        status = np.where(mask != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK).astype(np.uint8)
-        if policy is IkPolicy.POSITION_FIRST:
-            hard |= mask != 0
-        else:
-            status[error > ORIENTATION_TOLERANCE_RAD] = IkStatus.UNREACHABLE
-        for i in np.flatnonzero(hard):
-            check_in()
-            one = self._solve_one(T[i].tolist(), seed[i].tolist(), policy)
-            q[i], error[i], status[i] = one.q, one.rotation_error, one.status
-        mask[hard] = self._limits.mask_batch(q[hard])
-        result.q[rows] = q
-        result.status[rows] = status
-        result.violations[rows] = mask
-        result.position_error[rows] = 0.0
-        result.rotation_error[rows] = error
-
-    def _closed_form(
-        self, T: FloatArray, seed: FloatArray
-    ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
-        R = T[:, :3, :3] @ self._R_off.T
-        t = T[:, :3, 3]
-        length = np.sqrt((t * t).sum(axis=1))
-        hard = length < NEAR_GUARD_M
-        z = t / np.where(hard, 1.0, length)[:, None]
-        forward = self._one_side(R, z)
-        backward = self._one_side(R, -z)
-        hard |= np.abs(forward[2] - backward[2]) < 10.0 * TIE
-        hard |= z[:, 0] ** 2 + z[:, 2] ** 2 < NEAR_AXIS**2
-        back = backward[2] < forward[2]
-        shaft, roll, error = (
-            np.where(back.reshape(-1, *[1] * (f.ndim - 1)), b, f)
-            for f, b in zip(forward, backward, strict=True)
-        )
-        d = np.where(back, -length, length) - self._reach
-        q1, q2 = shaft.T
-        mirrored = np.where(q2 > 0.0, pi, -pi) - q2
-        first = np.stack([q1, q2, d, roll], axis=1)
-        second = np.stack([opposite_batch(q1), mirrored, d, opposite_batch(roll)], axis=1)
-        q = self._selector.choose_batch(np.stack([first, second], axis=1), seed)
-        return q, np.asarray(error), hard
-
-    @staticmethod
-    def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
-        h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
-        safe = np.where(h > 0.0, h, 1.0)
-        s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)
-        s2, c2 = -z[:, 1], h
-        x3 = np.stack([-s1 * s2, -c2, c1 * s2], axis=1)
-        y3 = np.stack([-c1, np.zeros_like(c1), -s1], axis=1)
-        M = np.stack([x3, y3, z], axis=1) @ R
-        sine, cosine = M[:, 1, 0] - M[:, 0, 1], M[:, 0, 0] + M[:, 1, 1]
-        roll = np.arctan2(sine, cosine)
-        s, c = np.sin(roll), np.cos(roll)
-        x = M[:, 2, 1] + s * M[:, 0, 2] - c * M[:, 1, 2]
-        y = c * M[:, 0, 2] + s * M[:, 1, 2] - M[:, 2, 0]
-        trace = c * cosine + s * sine + M[:, 2, 2]
-        error = np.arctan2(np.sqrt(x * x + y * y), trace - 1.0)
-        return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error
-
-
 Candidate = tuple[tuple[float, float, float, float], float]
 """Joint positions (rad, m), and the rotation angle by which they miss (rad)."""
 
@@ -174,7 +55,7 @@ class EcmSolver(RowSolver):
         ModelError: The arm's chain is not that of an ECM.
     """
 
-    __slots__ = ("_R_off", "_batch", "_reach", "_selector")
+    __slots__ = ("_R_off", "_off", "_reach", "_selector")
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows, off = model.chain, model.T_tip_offset
@@ -191,9 +72,9 @@ class EcmSolver(RowSolver):
             )
         self._selector = Selector(limits, turning=(ROLL,))
         super().__init__(limits, self._selector.rest)
-        self._R_off: list[list[float]] = off[:3, :3].tolist()
+        self._off = off[:3, :3]
+        self._R_off: list[list[float]] = self._off.tolist()
         self._reach = rows[2].d + rows[3].d + float(off[2, 3])
-        self._batch = EcmBatch(off[:3, :3], self._reach, limits, self._selector, self.solve_floats)
 
     def solve_floats(
         self, T: Rows, seed: Sequence[float] | None, policy: IkPolicy = IkPolicy.EXACT
@@ -237,7 +118,49 @@ class EcmSolver(RowSolver):
         result: BatchIkResult,
         rows: RowsIndex,
     ) -> None:
-        self._batch.solve_rows(T, seed, policy, result, rows)
+        q, error, hard = self._closed_form(T, seed)
+        mask = self.limits.mask_batch(q)
+        status = np.where(mask != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK).astype(np.uint8)
+        if policy is IkPolicy.POSITION_FIRST:
+            hard |= mask != 0
+        else:
+            status[error > ORIENTATION_TOLERANCE_RAD] = IkStatus.UNREACHABLE
+        for i in np.flatnonzero(hard):
+            check_in()
+            one = self.solve_floats(T[i].tolist(), seed[i].tolist(), policy)
+            q[i], error[i], status[i] = one.q, one.rotation_error, one.status
+        mask[hard] = self.limits.mask_batch(q[hard])
+        result.q[rows] = q
+        result.status[rows] = status
+        result.violations[rows] = mask
+        result.position_error[rows] = 0.0
+        result.rotation_error[rows] = error
+
+    def _closed_form(
+        self, T: FloatArray, seed: FloatArray
+    ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
+        R = T[:, :3, :3] @ self._off.T
+        t = T[:, :3, 3]
+        length = np.sqrt((t * t).sum(axis=1))
+        hard = length < NEAR_GUARD_M
+        z = t / np.where(hard, 1.0, length)[:, None]
+        forward = _one_side(R, z)
+        backward = _one_side(R, -z)
+        hard |= np.abs(forward[2] - backward[2]) < 10.0 * TIE
+        hard |= z[:, 0] ** 2 + z[:, 2] ** 2 < NEAR_AXIS**2
+        back = backward[2] < forward[2]
+        shaft, roll, error = (
+            np.where(back.reshape(-1, *[1] * (f.ndim - 1)), b, f)
+            for f, b in zip(forward, backward, strict=True)
+        )
+        d = np.where(back, -length, length) - self._reach
+        q1, q2 = shaft.T
+        mirrored = np.where(q2 > 0.0, pi, -pi) - q2
+        first = np.stack([q1, q2, d, roll], axis=1)
+        second = np.stack([opposite_batch(q1), mirrored, d, opposite_batch(roll)], axis=1)
+        q = self._selector.choose_batch(np.stack([first, second], axis=1), seed)
+        return q, np.asarray(error), hard
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the four ways to reach one position, each with the best roll."""
@@ -325,3 +248,22 @@ def _angle(M: Rows, roll: float) -> float:
 def _miss(R: Rows, q: Sequence[float]) -> float:
     """Give the angle between a rotation and the one at some joint positions (rad)."""
     return _angle(_in_shaft(R, q[0], q[1]), q[ROLL])
+
+
+def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
+    h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
+    safe = np.where(h > 0.0, h, 1.0)
+    s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)
+    s2, c2 = -z[:, 1], h
+    x3 = np.stack([-s1 * s2, -c2, c1 * s2], axis=1)
+    y3 = np.stack([-c1, np.zeros_like(c1), -s1], axis=1)
+    M = np.stack([x3, y3, z], axis=1) @ R
+    sine, cosine = M[:, 1, 0] - M[:, 0, 1], M[:, 0, 0] + M[:, 1, 1]
+    roll = np.arctan2(sine, cosine)
+    s, c = np.sin(roll), np.cos(roll)
+    x = M[:, 2, 1] + s * M[:, 0, 2] - c * M[:, 1, 2]
+    y = c * M[:, 0, 2] + s * M[:, 1, 2] - M[:, 2, 0]
+    trace = c * cosine + s * sine + M[:, 2, 2]
+    error = np.arctan2(np.sqrt(x * x + y * y), trace - 1.0)
+    return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error
