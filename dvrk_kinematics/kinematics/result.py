@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchIkResult",
+    "Breach",
     "IkPolicy",
     "IkResult",
     "IkStatus",
@@ -56,6 +58,20 @@ class IkPolicy(str, Enum):
     """The orientation: the position stays exact, the orientation comes as near as limits allow."""
 
 
+class Breach(NamedTuple):
+    """A number beyond what is allowed; what number, and where, says who carries it.
+
+    Attributes:
+        joint: The joint that it is of; empty if it is of none.
+        value: What was found (rad, m; per s; per s^2); NaN if there is no number to it.
+        limit: What is allowed.
+    """
+
+    joint: str = ""
+    value: float = nan
+    limit: float = nan
+
+
 class Violation(NamedTuple):
     """A joint outside its limits (rad or m)."""
 
@@ -63,6 +79,12 @@ class Violation(NamedTuple):
     value: float
     lower: float
     upper: float
+
+    @property
+    def breach(self) -> Breach:
+        """The same with the one limit that is not kept."""
+        limit = self.lower if self.value < self.lower else self.upper
+        return Breach(self.joint, self.value, limit)
 
 
 class IkResult(NamedTuple):

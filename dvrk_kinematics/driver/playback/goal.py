@@ -138,7 +138,7 @@ def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:
 def _as_finding(excess: Excess | None) -> Finding | None:
     if excess is None:
         return None
-    return Finding(_EXCESSES[excess.quantity], "", excess.joint, excess.value, excess.limit)
+    return Finding(_EXCESSES[excess.quantity], "", *excess.breach)
 
 
 def _find_shallow(extremes: Extremes, start: Array, rule: CannulaRule) -> Finding | None:

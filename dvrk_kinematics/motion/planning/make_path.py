@@ -194,9 +194,7 @@ class _Maker:
             segment.step,
             distance,
             distance / whole if whole > SAME_POSE else 0.0,
-            loss.joint,
-            loss.value,
-            loss.limit,
+            *loss.breach,
             loss.detail,
         )
 
@@ -213,13 +211,10 @@ class _Maker:
 
 def _refuse_target(result: IkResult, step: int, distance: float) -> PlanRefused:
     if result.violations and result.position_error < SAME_POSE:
-        joint, value, low, high = result.violations[0]
-        limit = low if value < low else high
         others = ", ".join(v.joint for v in result.violations[1:])
         detail = f"the target; also outside: {others}" if others else "the target"
-        return PlanRefused(
-            PlanReason.POSITION_LIMIT, step, distance, 1.0, joint, value, limit, detail
-        )
+        breach = result.violations[0].breach
+        return PlanRefused(PlanReason.POSITION_LIMIT, step, distance, 1.0, *breach, detail)
     detail = (
         f"the target; the nearest pose misses by {result.position_error:.3g} m and "
         f"{result.rotation_error:.3g} rad"

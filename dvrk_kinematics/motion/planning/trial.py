@@ -13,7 +13,7 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruption import check_in
 from dvrk_kinematics.kinematics.rates import solve_rates
-from dvrk_kinematics.kinematics.result import IkPolicy
+from dvrk_kinematics.kinematics.result import Breach, IkPolicy
 from dvrk_kinematics.motion.extremes import Extremes, find_extremes
 from dvrk_kinematics.motion.planning.knots import Grid, Nanoseconds, make_grid
 from dvrk_kinematics.motion.planning.path_follower import Loss, PathFollower
@@ -164,9 +164,7 @@ def _find_gap(arm: Arm, q: Array, q_begin: Array, tolerance: float) -> Loss | No
     return Loss(
         0.0,
         PlanReason.START,
-        arm.joint_names[j],
-        float(q[j]),
-        float(q_begin[j]),
+        Breach(arm.joint_names[j], float(q[j]), float(q_begin[j])),
         "the path begins elsewhere than where the joints are",
     )
 

@@ -21,6 +21,10 @@ def test_every_violated_joint_is_named_with_value_and_bounds(limits: JointLimits
         ("yaw", 1.5, -1.0, 1.0),
         ("roll", -5.0, -4.0, 4.0),
     ]
+    assert [violation.breach for violation in found] == [
+        ("yaw", 1.5, 1.0),
+        ("roll", -5.0, -4.0),
+    ]
 
 
 def test_rounding_at_a_limit_is_no_violation(limits: JointLimits) -> None:
