@@ -8,6 +8,7 @@
         player.tick(monotonic_ns())
 """
 
+from dvrk_kinematics.driver.goal_tolerances import GoalTolerances, StateTolerance, no_tolerance
 from dvrk_kinematics.driver.guard.guard import Guard
 from dvrk_kinematics.driver.jog.jog import Jog
 from dvrk_kinematics.driver.jog.jog_command import JogCommand, JogSettings, JogSpace
@@ -26,7 +27,6 @@ from dvrk_kinematics.driver.reasons import (
     StopKind,
 )
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
-from dvrk_kinematics.driver.tolerances import GoalTolerances, StateTolerance, no_tolerance
 from dvrk_kinematics.motion.cannula import CannulaRule, make_cannula_rule
 from dvrk_kinematics.motion.limits import MotionLimits, make_motion_limits
 from dvrk_kinematics.motion.spline import Sample

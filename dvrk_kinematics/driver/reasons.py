@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import MappingProxyType
 
-__all__ = ["HOLD_ALONE", "OWN_CODES", "STOPS", "Finding", "Reason", "ResultCode", "StopKind"]
+from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.motion.cannula import CannulaRule
+
+__all__ = [
+    "HOLD_ALONE",
+    "OWN_CODES",
+    "STOPS",
+    "Finding",
+    "Reason",
+    "ResultCode",
+    "StopKind",
+    "tell_shallow",
+]
 
 
 class StopKind(Enum):
@@ -211,3 +223,9 @@ class Finding:
         if self.limit is not None:
             text += f" (allowed {self.limit:.6g})"
         return f"{text}: {self.detail}" if self.detail else text
+
+
+def tell_shallow(reason: Reason, rule: CannulaRule, q: Array) -> Finding:
+    """Tell that joint positions (rad, m), shape (n,), bring the wrist too near to the RCM."""
+    what = "distance of the wrist from the RCM (m)"
+    return Finding(reason, what, "", rule.depth(q), rule.min_depth_m)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dvrk_kinematics.driver.tolerances import GoalTolerances
+from dvrk_kinematics.driver.goal_tolerances import GoalTolerances
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.motion.cannula import CannulaRule

@@ -12,6 +12,7 @@ from dvrk_kinematics.geometry.arrays import Array
 __all__ = ["difference", "nearest_turn", "unwrap", "wrap_to_pi"]
 
 _TURN = 2.0 * math.pi
+"""A whole turn (rad)."""
 
 
 @overload

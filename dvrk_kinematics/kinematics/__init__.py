@@ -6,6 +6,7 @@ from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.kinematics.rates import RateSolution
 from dvrk_kinematics.kinematics.result import (
     BatchIkResult,
+    Breach,
     IkPolicy,
     IkResult,
     IkStatus,
@@ -16,6 +17,7 @@ from dvrk_kinematics.kinematics.serial_arm import SerialArm
 __all__ = [
     "Arm",
     "BatchIkResult",
+    "Breach",
     "IkPolicy",
     "IkResult",
     "IkStatus",

@@ -5,9 +5,7 @@ Each method reads its input once (shape, finite, rigid), then calls the code tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,11 +46,10 @@ class Arm(SerialArm):
     def __init__(self, model: ArmModel, solver: str | None = None) -> None:
         super().__init__(model)
         self.solver = make_solver(solver or model.ik, model, self.limits)
-        # A closed form may bring scalar code for what is asked most often.
-        fast: Any = self.solver
-        self._solve_floats: Callable[..., IkResult] | None = getattr(fast, "solve_floats", None)
-        self._forward_floats = getattr(fast, "forward_floats", self._forward_floats)
-        self._jacobian_floats = getattr(fast, "jacobian_floats", None)
+        # What is asked most often, looked up once.
+        self._solve_floats = self.solver.solve_floats
+        self._forward_floats = self.solver.forward_floats or self._forward_floats
+        self._jacobian_floats = self.solver.jacobian_floats
 
     def __repr__(self) -> str:
         carries = f" with {self.model.instrument.name}" if self.model.instrument else ""
@@ -65,8 +62,7 @@ class Arm(SerialArm):
 
         Empty where the solver names none.
         """
-        names: tuple[str, ...] = getattr(self.solver, "branch_names", ())
-        return names
+        return self.solver.branch_names
 
     def inverse(
         self, T: ArrayLike, seed: ArrayLike | None = None, policy: str | IkPolicy = "exact"
@@ -87,7 +83,7 @@ class Arm(SerialArm):
         """
         rows = pose_rows(T)
         near = None if seed is None else joint_floats(seed, self._names, "seed")
-        if policy == "exact" and self._solve_floats is not None:
+        if policy == "exact":
             return self._solve_floats(rows, near)
         return self.solver.solve(np.array(rows), near, _policy(policy))
 
@@ -105,11 +101,9 @@ class Arm(SerialArm):
         """
         pose = np.array(pose_rows(T))
         near = None if seed is None else joint_floats(seed, self._names, "seed")
-        solver: Any = self.solver
         if branch not in self.branch_names:
             raise UnknownName(f"branch of {self.model.name}", branch, self.branch_names)
-        result: IkResult = solver.solve_branch(pose, branch, near)
-        return result
+        return self.solver.solve_branch(pose, branch, near)
 
     def inverse_batch(
         self, T: ArrayLike, seed: ArrayLike | None = None, policy: str | IkPolicy = "exact"
@@ -143,10 +137,7 @@ class Arm(SerialArm):
         """
         poses = se3.check(T)
         near = np.array(joint_floats(seed, self._names, "seed"))
-        search: Callable[..., BatchIkResult] | None = getattr(self.solver, "solve_near", None)
-        if search is None:
-            return self.solver.solve_batch(poses, near, IkPolicy.POSITION_FIRST)
-        return search(poses, near)
+        return self.solver.solve_near(poses, near)
 
     def inverse_all(self, T: ArrayLike) -> list[IkResult]:
         """Every solution of one pose, inside the limits or not.

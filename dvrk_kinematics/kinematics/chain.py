@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import cos, sin
+from typing import TypeAlias
 
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.kinematics.tolerances import CHAIN_ANGLE_RAD
 from dvrk_kinematics.models.dh_rows import dh_constants
-from dvrk_kinematics.models.schema import ArmModel, JointKind
+from dvrk_kinematics.models.schema import ArmModel, Convention, JointKind
 
-__all__ = ["SerialChain", "chain_frame"]
+__all__ = ["RowsOf", "SerialChain", "chain_frame", "has_angles"]
 
 _CHUNK = 8192
 """Rows worked on at a time: their columns stay in the cache."""
+RowsOf: TypeAlias = Callable[[Sequence[float]], list[list[float]]]
+"""Computes the rows of a matrix from joint positions (rad, m), all in plain floats."""
 _Rows = tuple[tuple[float, float, float, float], ...]
 
 
@@ -177,3 +181,19 @@ def chain_frame(model: ArmModel, q: Sequence[float]) -> Array:
         T_pre, T_post = dh_constants(row, model.convention)
         T = T @ T_pre @ J @ T_post
     return np.array(T)
+
+
+def has_angles(model: ArmModel, angles: Sequence[tuple[float, float]]) -> bool:
+    """Whether a chain has the angles that a closed form is made for.
+
+    Args:
+        model: The arm.
+        angles: alpha and theta (rad) of each row, in the modified convention; each is a joint's.
+    """
+    return (
+        model.convention is Convention.MODIFIED
+        and len(model.chain) == len(angles) == len(model.joints)
+        and np.allclose(
+            [(row.alpha, row.theta) for row in model.chain], angles, atol=CHAIN_ANGLE_RAD
+        )
+    )

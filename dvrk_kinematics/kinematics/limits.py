@@ -9,16 +9,11 @@ import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput, LimitViolation
 from dvrk_kinematics.kinematics.result import Violation
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 
-__all__ = ["LIMIT_TOLERANCE", "JointLimits"]
+__all__ = ["JointLimits"]
 
 FloatArray = npt.NDArray[np.float64]
-
-LIMIT_TOLERANCE = 1e-9
-"""Rounding that is no violation (rad, m): a solver sets such a value onto its limit.
-
-It is compared with the difference of value and limit: a sum with the limit rounds otherwise.
-"""
 
 
 class JointLimits:

@@ -1,11 +1,11 @@
-"""What an inverse-kinematics solver is asked for and what it answers."""
+"""What an inverse-kinematics solver answers, and the policies that it can be asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchIkResult",
+    "Breach",
     "IkPolicy",
     "IkResult",
-    "IkSolver",
     "IkStatus",
     "Violation",
 ]
@@ -58,6 +58,20 @@ class IkPolicy(str, Enum):
     """The orientation: the position stays exact, the orientation comes as near as limits allow."""
 
 
+class Breach(NamedTuple):
+    """A number beyond what is allowed; what number, and where, says who carries it.
+
+    Attributes:
+        joint: The joint that it is of; empty if it is of none.
+        value: What was found (rad, m; per s; per s^2); NaN if there is no number to it.
+        limit: What is allowed.
+    """
+
+    joint: str = ""
+    value: float = nan
+    limit: float = nan
+
+
 class Violation(NamedTuple):
     """A joint outside its limits (rad or m)."""
 
@@ -65,6 +79,12 @@ class Violation(NamedTuple):
     value: float
     lower: float
     upper: float
+
+    @property
+    def breach(self) -> Breach:
+        """The same with the one limit that is not kept."""
+        limit = self.lower if self.value < self.lower else self.upper
+        return Breach(self.joint, self.value, limit)
 
 
 class IkResult(NamedTuple):
@@ -180,32 +200,3 @@ class BatchIkResult:
             position_error=np.full(count, np.nan),
             rotation_error=np.full(count, np.nan),
         )
-
-
-class IkSolver(Protocol):
-    """Inverse kinematics of one arm.
-
-    Poses are base to tip, the instrument's tip offset included, and already checked: finite
-    and rigid. A seed is a set of joint positions to stay near.
-    """
-
-    def solve(self, T: FloatArray, seed: Sequence[float] | None, policy: IkPolicy) -> IkResult:
-        """Solve one pose, shape (4, 4)."""
-        ...
-
-    def solve_batch(
-        self,
-        T: FloatArray,
-        seed: FloatArray | None,
-        policy: IkPolicy,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid.
-
-        The seed is one for all, shape (n,), or one a pose, shape (N, n).
-        """
-        ...
-
-    def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, inside the limits or not."""
-        ...

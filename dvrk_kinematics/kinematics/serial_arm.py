@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
 from dvrk_kinematics.kinematics import jacobian as _jacobian
-from dvrk_kinematics.kinematics.chain import SerialChain
+from dvrk_kinematics.kinematics.chain import RowsOf, SerialChain
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.link_tree import LinkTree
 from dvrk_kinematics.kinematics.rates import RateSolution, solve_rates
@@ -17,8 +15,6 @@ from dvrk_kinematics.kinematics.validation import joint_array, joint_floats, twi
 from dvrk_kinematics.models.schema import ArmModel, JointModel
 
 __all__ = ["SerialArm"]
-
-RowsOf = Callable[[Sequence[float]], list[list[float]]]
 
 
 class SerialArm:

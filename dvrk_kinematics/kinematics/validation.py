@@ -26,8 +26,10 @@ __all__ = [
 
 _TOL = so3.TOLERANCE
 _CHUNK = 8192
+"""Poses checked at a time: their columns stay in the cache."""
 _DOUBLE = np.dtype(np.float64)
 _FAR_M = 1e50
+"""No pose is farther away (m)."""
 _FAR_SQUARED = _FAR_M * _FAR_M
 """Squares of distances beyond this run out of numbers."""
 _LAST_ROW = [0.0, 0.0, 0.0, 1.0]

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 from dvrk_kinematics.models.schema import JointKind
+from dvrk_kinematics.motion.tolerances import DEPTH_TOLERANCE_M
 
 __all__ = ["WRIST_DEPTH_M", "CannulaRule", "make_cannula_rule"]
 
 WRIST_DEPTH_M = 0.045
 """Closest to the RCM that the dVRK lets the wrist come in Cartesian control (PSM, frame 4)."""
-
-_ROUNDING_M = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,18 @@ class CannulaRule:
     offset_m: float
     min_depth_m: float
 
+    @property
+    def min_insertion_m(self) -> float:
+        """The insertion (m) at which the wrist has that distance."""
+        return self.min_depth_m - self.offset_m
+
     def depth(self, q: Array) -> float:
         """Distance of the wrist from the RCM (m), along the shaft, for positions of shape (n,)."""
         return float(q[self.joint]) + self.offset_m
+
+    def depths(self, q: Array) -> Array:
+        """The same for many positions (rad, m); (..., n) -> (...)."""
+        return np.asarray(q[..., self.joint] + self.offset_m)
 
     def forbids(self, q: Array, start: Array) -> bool:
         """Whether a position is too shallow. From a shallow start, going deeper always works.
@@ -44,7 +54,7 @@ class CannulaRule:
             q: Where to go (rad, m), shape (n,).
             start: Where the joints are, shape (n,).
         """
-        return self.depth(q) < min(self.min_depth_m, self.depth(start)) - _ROUNDING_M
+        return self.depth(q) < min(self.min_depth_m, self.depth(start)) - DEPTH_TOLERANCE_M
 
 
 def make_cannula_rule(arm: SerialArm, min_depth_m: float = WRIST_DEPTH_M) -> CannulaRule | None:

@@ -9,9 +9,11 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.interruptible import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
-from dvrk_kinematics.motion.spline import Spline
+from dvrk_kinematics.kinematics.result import Breach
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
+from dvrk_kinematics.motion.limits import MotionLimits
+from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
+from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 
 __all__ = [
     "Excess",
@@ -44,15 +46,11 @@ class Excess(NamedTuple):
 
     Attributes:
         quantity: What is beyond the limit.
-        joint: Name of the joint.
-        value: The most extreme value (rad, m; per s; per s^2).
-        limit: What is allowed.
+        breach: The joint, the most extreme value (rad, m; per s; per s^2), what is allowed.
     """
 
     quantity: SplineQuantity
-    joint: str
-    value: float
-    limit: float
+    breach: Breach
 
 
 class Extremes(NamedTuple):
@@ -120,11 +118,7 @@ def _inside(u: Array) -> Array:
 
 
 def _evaluate(coefficients: Array, u: Array) -> tuple[Array, Array, Array]:
-    q, qd, half_qdd = np.broadcast_to(coefficients[-1], u.shape), np.zeros(u.shape), 0.0 * u
-    for row in coefficients[-2::-1]:
-        half_qdd = half_qdd * u + qd
-        qd = qd * u + q
-        q = q * u + row
+    q, qd, half_qdd = evaluate_polynomials(coefficients[::-1], u, 2)
     return q, qd, 2.0 * half_qdd
 
 
@@ -147,7 +141,8 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
             j = int(np.argmax(values / allowed))
         # Written so that NaN, from numbers too large to compute with, is refused too.
         if not values[j] <= allowed[j] * (1.0 + RELATIVE_SLACK):
-            return Excess(quantity, limits.names[j], float(values[j]), float(allowed[j]))
+            breach = Breach(limits.names[j], float(values[j]), float(allowed[j]))
+            return Excess(quantity, breach)
     return None
 
 
@@ -167,7 +162,8 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     if below[j] <= 0.0 and above[j] <= 0.0:
         return None
     value, limit = (found.lowest, lower) if below[j] > above[j] else (found.highest, upper)
-    return Excess(SplineQuantity.POSITION, limits.names[j], float(value[j]), float(limit[j]))
+    breach = Breach(limits.names[j], float(value[j]), float(limit[j]))
+    return Excess(SplineQuantity.POSITION, breach)
 
 
 def find_relapse(spline: Spline, limits: MotionLimits) -> Excess | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.spline import Spline
+from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
 
 __all__ = ["JointPath"]
 
@@ -48,7 +48,4 @@ class JointPath:
         row = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, last)
         width = self._times[row + 1] - self._times[row]
         u = np.clip((times - self._times[row]) / width, 0.0, 1.0)[:, None]
-        q = self._coefficients[-1, row]
-        for part in self._coefficients[-2::-1]:
-            q = q * u + part[row]
-        return np.asarray(q)
+        return evaluate_polynomials((part[row] for part in self._coefficients[::-1]), u, 0)[0]

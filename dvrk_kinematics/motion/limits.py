@@ -12,11 +12,7 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 
-__all__ = ["RELATIVE_SLACK", "Allowed", "MotionLimits", "make_allowed", "make_motion_limits"]
-
-RELATIVE_SLACK = 1e-3
-"""By how much a velocity or acceleration may be above its limit: planners that use a limit to the
-full meet it only to the accuracy of their splines."""
+__all__ = ["Allowed", "MotionLimits", "make_allowed", "make_motion_limits"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Straight segments are cubics as well, so that everything that is played has one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,13 @@ import numpy as np
 
 from dvrk_kinematics.geometry.arrays import Array
 
-__all__ = ["Sample", "Spline", "cubic_coefficients", "quintic_coefficients"]
+__all__ = [
+    "Sample",
+    "Spline",
+    "cubic_coefficients",
+    "evaluate_polynomials",
+    "quintic_coefficients",
+]
 
 
 class Sample(NamedTuple):
@@ -26,6 +32,30 @@ class Sample(NamedTuple):
 
     q: Array
     qd: Array
+
+
+def evaluate_polynomials(rows: Iterable[Array], u: Array | float, order: int) -> list[Array]:
+    """Evaluate polynomials and their derivatives by Horner's rule.
+
+    Args:
+        rows: Coefficients, constant last; more of them than ``order``.
+        u: Where to evaluate them; broadcasts with each row.
+        order: The highest derivative that is wanted.
+
+    Returns:
+        The values, then the k-th derivatives by u, each divided by k!.
+    """
+    ordered = iter(rows)
+    found = [next(ordered)]
+    for row in ordered:
+        last = len(found) - 1
+        if last < order:
+            # A derivative begins as the one below it was: with the leading coefficient.
+            found.append(found[last])
+        for k in range(last, 0, -1):
+            found[k] = found[k] * u + found[k - 1]
+        found[0] = found[0] * u + row
+    return found
 
 
 def cubic_coefficients(h: Array, q0: Array, v0: Array, q1: Array, v1: Array) -> Array:
@@ -131,8 +161,5 @@ class Spline:
             rows = _cubic_rows(h, q[k], self.velocity[k], q[k + 1], self.velocity[k + 1])
         else:
             rows = list(self.segments(k, k + 1)[:, 0])
-        slope, value = rows[-1], rows[-1] * u + rows[-2]
-        for row in rows[-3::-1]:
-            slope = slope * u + value
-            value = value * u + row
+        value, slope = evaluate_polynomials(rows[::-1], u, 1)
         return Sample(value, slope / h)

@@ -21,7 +21,9 @@ from dvrk_kinematics.motion.figures.place_margin import plane_rotation
 __all__ = ["Axes", "WorkspaceMap", "make_orientations", "workspace_map"]
 
 _GOLDEN_TURN = np.pi * (3.0 - np.sqrt(5.0))
+"""Angle (rad) from each point of a spiral on a sphere to the next, so that they lie evenly."""
 _POSES_AT_ONCE = 65_536
+"""Poses solved at a time, so that memory stays bounded."""
 
 
 class Axes(NamedTuple):
@@ -116,7 +118,7 @@ def _allowed(arm: Arm, T_base_tip: Array) -> Array:
     allowed = solved.ok
     rule = make_cannula_rule(arm)
     if rule is not None:
-        allowed = allowed & (solved.q[:, rule.joint] + rule.offset_m >= rule.min_depth_m)
+        allowed = allowed & (rule.depths(solved.q) >= rule.min_depth_m)
     return allowed.astype(np.float64)
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings
+from dvrk_kinematics.driver.tolerances import STEP_ROUNDING
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 from dvrk_kinematics.motion.spline import Sample
+from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 
 __all__ = ["find_arm_behind", "find_bad_setpoint"]
-
-_ROUNDING = 1e-9
 
 
 def find_bad_setpoint(
@@ -50,7 +49,7 @@ def find_bad_setpoint(
     fast = limits.velocity * (1.0 + RELATIVE_SLACK)
     for what, values, allowed, reason in (
         ("velocity", np.abs(setpoint.qd), fast, Reason.SETPOINT_VELOCITY),
-        ("step", step, fast * elapsed_s + _ROUNDING, Reason.SETPOINT_VELOCITY),
+        ("step", step, fast * elapsed_s + STEP_ROUNDING, Reason.SETPOINT_VELOCITY),
         ("step", step, settings.step_fraction * settings.pid_tolerance, Reason.SETPOINT_STEP),
     ):
         j = int(np.argmax(values - allowed))
@@ -58,12 +57,7 @@ def find_bad_setpoint(
             return Finding(reason, what, names[j], float(values[j]), float(allowed[j]))
     rule = settings.cannula if is_cartesian else None
     if rule is not None and rule.forbids(setpoint.q, last):
-        return Finding(
-            Reason.SETPOINT_IN_CANNULA,
-            "distance of the wrist from the RCM (m)",
-            value=rule.depth(setpoint.q),
-            limit=rule.min_depth_m,
-        )
+        return tell_shallow(Reason.SETPOINT_IN_CANNULA, rule, setpoint.q)
     return None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import isfinite
 
 from dvrk_kinematics.driver.reasons import Finding, Reason
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.driver.tolerances import STEP_ROUNDING
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
+from dvrk_kinematics.motion.limits import MotionLimits
+from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 
 __all__ = ["JawSetpoint"]
-
-_ROUNDING = 1e-9
 
 
 class JawSetpoint:
@@ -66,7 +66,7 @@ class JawSetpoint:
             bound = lower if setpoint < lower else upper
             return Finding(Reason.SETPOINT_LIMIT, "", name, setpoint, bound)
         elapsed_s = (now_ns - self._last_ns) * 1e-9
-        allowed = float(limits.velocity[0]) * (1.0 + RELATIVE_SLACK) * elapsed_s + _ROUNDING
+        allowed = float(limits.velocity[0]) * (1.0 + RELATIVE_SLACK) * elapsed_s + STEP_ROUNDING
         if abs(setpoint - last) > allowed:
             return Finding(Reason.SETPOINT_VELOCITY, "step", name, abs(setpoint - last), allowed)
         return None

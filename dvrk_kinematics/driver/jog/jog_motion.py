@@ -31,6 +31,7 @@ _HORIZON = 1.6
 _STILL = 1e-6
 """Part of one tick's change of velocity that is as good as rest."""
 _MOVES = 1e-9
+"""Slopes (rad, m per s) above this are those of joints that move."""
 _LATE_S = 0.05
 """How late a setpoint may be (s) and still be sent from full speed: no joint is faster than what
 the guard lets a setpoint step in that time."""

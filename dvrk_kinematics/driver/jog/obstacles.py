@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from dvrk_kinematics.driver.jog.walk import Walk
-from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings
+from dvrk_kinematics.driver.tolerances import BOUND_ROUNDING
 from dvrk_kinematics.geometry.arrays import Array
 
 __all__ = ["End", "Obstacles"]
 
 _CLEARANCE = 1e-6
 """How far (rad, m) before a limit a jog comes to rest, so that rounding never passes it."""
-_ROUNDING = 1e-10
-"""A joint that goes less than this (rad, m) beyond a bound on the way does not move towards it."""
 _SHRINKS = 1.0 - 1e-9
+"""A singular value below this part of the one before it becomes smaller, and not by rounding."""
 _STRIDE = 3
 """Singular values are computed at every third row only: they cost as much as all the rest."""
 
@@ -54,9 +54,9 @@ class Obstacles:
         self._cannula = settings.cannula
         if settings.cannula is not None:
             rule = settings.cannula
-            depth = rule.min_depth_m - rule.offset_m + _CLEARANCE
-            self._is_cannula_first = depth > self._lower[rule.joint]
-            self._lower[rule.joint] = max(depth, self._lower[rule.joint])
+            lowest = rule.min_insertion_m + _CLEARANCE
+            self._is_cannula_first = lowest > self._lower[rule.joint]
+            self._lower[rule.joint] = max(lowest, self._lower[rule.joint])
 
     def find_end(self, rows: Array, aside: Array, spacing_s: float, count: int, walk: Walk) -> End:
         """Find where a way ends.
@@ -90,7 +90,7 @@ class Obstacles:
         lower = np.minimum(self._lower, np.maximum.accumulate(highest))
         upper = np.maximum(self._upper, np.minimum.accumulate(lowest))
         beyond = np.maximum(rows - upper, lower - rows)
-        is_beyond = beyond > _ROUNDING
+        is_beyond = beyond > BOUND_ROUNDING
         if not is_beyond.any():
             return None
         k = int(np.argmax(is_beyond.any(axis=1)))
@@ -109,8 +109,7 @@ class Obstacles:
     def _name_limit(self, j: int, here: Array, rises: bool) -> Finding:
         rule = self._cannula
         if rule is not None and j == rule.joint and not rises and self._is_cannula_first:
-            what = "distance of the wrist from the RCM (m)"
-            return Finding(Reason.CANNULA_AHEAD, what, "", rule.depth(here), rule.min_depth_m)
+            return tell_shallow(Reason.CANNULA_AHEAD, rule, here)
         position = self._limits.position
         limit = (position.upper if rises else position.lower)[j]
         return Finding(Reason.LIMIT_AHEAD, "", self._limits.names[j], float(here[j]), float(limit))

@@ -14,7 +14,6 @@ from dvrk_kinematics.driver.reasons import Finding, Reason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.rates import solve_rates
-from dvrk_kinematics.kinematics.solvers.numeric import NumericSolver
 
 __all__ = ["TipWalk", "find_unwalkable", "rigid_motion"]
 
@@ -23,6 +22,7 @@ _FULL = 6
 _JUMP = 0.5
 """Joint positions farther (rad, m) from where the way leads belong to another way."""
 _REFINEMENTS = 6
+"""Steps of Newton's method, at most."""
 _SOLVED = 1e-11
 """Error of a pose (m, rad) that is rounding."""
 _EQUAL = 1e-6
@@ -173,7 +173,7 @@ class TipWalk:
 
 def find_unwalkable(arm: Arm, q: Array) -> Finding | None:
     """Find why an arm's tip cannot walk from joint positions (rad, m), shape (n,)."""
-    if isinstance(arm.solver, NumericSolver):
+    if not arm.solver.is_closed_form:
         text = f"{arm.model.name} has no inverse kinematics in closed form; jog its joints"
         return Finding(Reason.JOG_NOT_OFFERED, text)
     if len(q) > _FULL and np.abs(arm.inverse(arm.forward(q), q).q - q).max() > _EQUAL:

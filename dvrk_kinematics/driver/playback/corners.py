@@ -12,14 +12,12 @@ import numpy as np
 
 from dvrk_kinematics.driver.playback.knots import Knots
 from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.tolerances import SAME_TIME_S
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.spline import Spline
 
 __all__ = ["round_corners"]
-
-_SAME_TIME_S = 1e-9
-"""Knots closer than the resolution of a goal's times are one knot."""
 
 
 def round_corners(knots: Knots, limits: MotionLimits) -> Spline | Finding:
@@ -66,6 +64,6 @@ def round_corners(knots: Knots, limits: MotionLimits) -> Spline | Finding:
 
 def _assemble(times: Array, q: Array, qd: Array) -> Spline:
     """Join the two ends of every window, without those that coincide."""
-    keep = np.concatenate([[True], np.diff(times) > _SAME_TIME_S])
+    keep = np.concatenate([[True], np.diff(times) > SAME_TIME_S])
     joints = q.shape[-1]
     return Spline(times[keep], q.reshape(-1, joints)[keep], qd.reshape(-1, joints)[keep])

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dvrk_kinematics.driver.goal_tolerances import GoalTolerances, resolve
 from dvrk_kinematics.driver.playback.corners import round_corners
 from dvrk_kinematics.driver.playback.join import make_join
 from dvrk_kinematics.driver.playback.knots import Knots, find_bad_knots
 from dvrk_kinematics.driver.playback.path import JoinedPath
-from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.reasons import Finding, Reason, tell_shallow
 from dvrk_kinematics.driver.settings import GuardSettings, PlayerSettings
-from dvrk_kinematics.driver.tolerances import GoalTolerances, resolve
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.cannula import CannulaRule
 from dvrk_kinematics.motion.extremes import (
@@ -138,15 +138,13 @@ def _make_motion(knots: Knots, limits: MotionLimits) -> Spline | Finding:
 def _as_finding(excess: Excess | None) -> Finding | None:
     if excess is None:
         return None
-    return Finding(_EXCESSES[excess.quantity], "", excess.joint, excess.value, excess.limit)
+    return Finding(_EXCESSES[excess.quantity], "", *excess.breach)
 
 
 def _find_shallow(extremes: Extremes, start: Array, rule: CannulaRule) -> Finding | None:
-    lowest = extremes.lowest
-    if not rule.forbids(lowest, start):
+    if not rule.forbids(extremes.lowest, start):
         return None
-    what = "distance of the wrist from the RCM (m)"
-    return Finding(Reason.GOAL_IN_CANNULA, what, "", rule.depth(lowest), rule.min_depth_m)
+    return tell_shallow(Reason.GOAL_IN_CANNULA, rule, extremes.lowest)
 
 
 def find_wait_s(stamp_ns: int, wall_now_ns: int) -> float | Finding:

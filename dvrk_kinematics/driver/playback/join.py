@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dvrk_kinematics.driver.tolerances import SAME_STATE, SAME_TIME_S
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.spline import Sample, Spline
@@ -17,9 +18,9 @@ from dvrk_kinematics.motion.spline import Sample, Spline
 __all__ = ["cruise_velocity", "make_join"]
 
 _GRID = 256
+"""How many times are looked at together."""
 _REFINEMENTS = 2
-_SAME = 1e-12
-"""States closer than this (rad, m; per s) need no joining."""
+"""How often: the second look is between two times of the first."""
 
 
 def make_join(
@@ -39,7 +40,7 @@ def make_join(
     """
     d = end.q - start.q
     change = np.abs(end.qd - start.qd)
-    if at_least_s <= 0.0 and max(np.abs(d).max(), change.max()) <= _SAME:
+    if at_least_s <= 0.0 and max(np.abs(d).max(), change.max()) <= SAME_STATE:
         return None
     a, v_max = limits.acceleration, limits.velocity
     shortest = max(at_least_s, float((change / a).max()))
@@ -105,10 +106,10 @@ def _make_profile(start: Sample, end: Sample, T: float, limits: MotionLimits) ->
     times = np.unique(np.concatenate([[0.0], first, last, [T]]))
     times = times[(times >= 0.0) & (times <= T)]
     # Knots closer than a nanosecond would divide by next to nothing; the ends stay.
-    keep = np.concatenate([[True], np.diff(times) > 1e-9])
+    keep = np.concatenate([[True], np.diff(times) > SAME_TIME_S])
     times = times[keep]
     if len(times) == 1:
-        times = np.array([0.0, max(T, 1e-9)])
+        times = np.array([0.0, max(T, SAME_TIME_S)])
     times[-1] = max(T, times[-1])
     t = times[:, None]
     up = np.clip(t, 0.0, first)

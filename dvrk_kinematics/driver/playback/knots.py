@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.driver.tolerances import REST_SPEED
 from dvrk_kinematics.geometry.arrays import Array, frozen
 
 __all__ = ["Knots", "find_bad_knots"]
 
-_REST = 1e-6
-"""Speed (rad/s, m/s) below which the last point counts as at rest."""
 _TIME_SLACK = 1e-3
 """Part of the time between two knots by which it may be off, as a difference of seconds."""
 
@@ -117,6 +116,6 @@ def _find_end_velocity(knots: Knots, names: tuple[str, ...]) -> Finding | None:
         return None
     speeds = np.abs(knots.velocity[-1])
     j = int(np.argmax(speeds))
-    if speeds[j] > _REST:
+    if speeds[j] > REST_SPEED:
         return Finding(Reason.END_VELOCITY, "", names[j], float(knots.velocity[-1, j]), 0.0)
     return None

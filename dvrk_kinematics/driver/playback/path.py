@@ -7,17 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dvrk_kinematics.driver.tolerances import RATE_ROUNDING, VELOCITY_ROUNDING
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK
 from dvrk_kinematics.motion.spline import Sample, Spline
+from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 
 __all__ = ["JoinedPath", "Momentum", "PathClock", "Step"]
 
 _HALVINGS = 12
 """How finely the rate is chosen: 1/4096 of its change."""
-
-_ROUNDING = 1e-9
-"""Differences of velocities (rad/s, m/s) that are none."""
 
 
 class Step(NamedTuple):
@@ -118,7 +116,7 @@ class PathClock:
         self._before = before or at_rest
         self._q = q
         # A path that begins faster than the arm moves is entered as if from a pause.
-        is_smooth = bool((np.abs(rate * qd - self._before.told) <= _ROUNDING).all())
+        is_smooth = bool((np.abs(rate * qd - self._before.told) <= VELOCITY_ROUNDING).all())
         self.rate = rate if is_smooth else 0.0
 
     @property
@@ -187,7 +185,7 @@ class PathClock:
             part = float((moved / farthest).max())
             if part <= 1.0:
                 break
-            rate /= part * (1.0 + _ROUNDING)
+            rate /= part * (1.0 + RATE_ROUNDING)
         return rate
 
     def _can_go_to(self, rate: float, elapsed_s: float) -> bool:
@@ -197,6 +195,6 @@ class PathClock:
         told = np.abs(rate * qd - before.told)
         between_s = 0.5 * (elapsed_s + before.elapsed_s)
         return bool(
-            (change <= self._allowed * between_s + _ROUNDING).all()
-            and (told <= self._allowed * elapsed_s + _ROUNDING).all()
+            (change <= self._allowed * between_s + VELOCITY_ROUNDING).all()
+            and (told <= self._allowed * elapsed_s + VELOCITY_ROUNDING).all()
         )

@@ -7,61 +7,53 @@ answer is better on paper than it is.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.kinematics.chain import SerialChain
 from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.ecm import ORIENTATION_TOLERANCE
 from dvrk_kinematics.kinematics.solvers.selector import Selector
-from dvrk_kinematics.kinematics.solvers.settler import ROUNDING, Settler
+from dvrk_kinematics.kinematics.solvers.settler import Settler
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import (
+    LIMIT_TOLERANCE,
+    NEARLY_INSIDE,
+    ORIENTATION_TOLERANCE_RAD,
+    POSITION_TOLERANCE_M,
+)
 from dvrk_kinematics.models.schema import ArmModel
 
-__all__ = ["POSITION_TOLERANCE", "BranchSolver"]
+__all__ = ["BranchSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-_KeepPosition = Callable[[FloatArray, FloatArray], IkResult]
-"""Solves one pose, shape (4, 4), near a seed, shape (n,): the position first."""
-POSITION_TOLERANCE = 1e-9
-"""Position error (m) up to which a position counts as reached."""
 _EQUAL = 1e-7
 """Candidates whose errors (m, rad) differ by less are equally near to the pose."""
-_NEARLY_INSIDE = 10.0 * ROUNDING
-"""A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
-_CHUNK = 4096
-"""Rows worked on at once."""
 
 
-class BranchSolver(ABC):
+class BranchSolver(RowSolver):
     """Closed-form kinematics whose branches have names.
 
     Args:
         model: The arm.
         limits: Its joint limits.
 
-    Attributes:
-        limits: The arm's joint limits.
-        branch_names: The branches, in the order of ``solve_all``.
     """
 
-    branch_names: tuple[str, ...]
+    exact_only = "is not offered for an arm of this kind"
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
-        self.limits = limits
-        self._chain = SerialChain(model)
         self._selector = Selector(limits, turning=range(len(limits)))
+        super().__init__(limits, self._selector.rest)
+        self._chain = SerialChain(model)
         self._settler = Settler(limits, self._chain.forward, partial(jacobian, self._chain))
-        # A closed form that can keep the position of a pose outside the limits puts it here.
-        self._keep_position: _KeepPosition | None = None
 
     # What closed forms differ in.
 
@@ -92,6 +84,13 @@ class BranchSolver(ABC):
             What is, such as "elbow straight"; empty at a regular posture.
         """
 
+    def _keep_position(self, T: FloatArray, seed: FloatArray) -> IkResult:
+        """Solve one pose, shape (4, 4), near a seed, shape (n,), by the position first.
+
+        Who overrides this offers the policy, and says so by an empty ``exact_only``.
+        """
+        raise NotImplementedError
+
     # What a caller asks.
 
     def solve(
@@ -105,11 +104,13 @@ class BranchSolver(ABC):
         Raises:
             InvalidInput: The closed form does not offer the policy.
         """
-        keep = self._policy(policy)
+        self._check_policy(policy)
         near = self._seed(seed)
         q, position_error, rotation_error = self._nearest(T[None], near[None])
         result = self._result(T, q[0], float(position_error[0]), float(rotation_error[0]))
-        return result if keep is None or result.ok else keep(T, near)
+        if policy is IkPolicy.POSITION_FIRST and not result.ok:
+            return self._keep_position(T, near)
+        return result
 
     def solve_branch(
         self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
@@ -120,66 +121,35 @@ class BranchSolver(ABC):
             UnknownName: There is no such branch; lists those that exist.
         """
         if branch not in self.branch_names:
-            raise UnknownName("branch", branch, self.branch_names)
+            return super().solve_branch(T, branch, seed)
         return self._each(T, self._seed(seed))[self.branch_names.index(branch)]
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
         return self._each(T, self._seed(None))
 
-    def solve_batch(
-        self,
-        T: FloatArray,
-        seed: FloatArray | None = None,
-        policy: IkPolicy = IkPolicy.EXACT,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` are invalid.
-
-        Raises:
-            InvalidInput: The closed form does not offer the policy.
-        """
-        keep = self._policy(policy)
-        result = BatchIkResult.empty(len(T), len(self.limits))
-        near = np.broadcast_to(self._seed(None) if seed is None else seed, result.q.shape)
-        usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
-        for start in range(0, len(usable), _CHUNK):
-            check_in()
-            rows = usable[start : start + _CHUNK]
-            self._solve_rows(T[rows], near[rows], keep, result, rows)
-        return result
-
     # How it is answered.
 
     def _seed(self, seed: Sequence[float] | FloatArray | None) -> FloatArray:
         floats = self.limits.read_seed(seed)
-        return np.array(self._selector.rest if floats is None else floats)
-
-    def _policy(self, policy: IkPolicy) -> _KeepPosition | None:
-        """What to do with poses that are not reached inside the limits; None for nothing."""
-        if policy is IkPolicy.EXACT:
-            return None
-        if self._keep_position is None:
-            raise InvalidInput("policy", f"{policy.value} is not offered for an arm of this kind")
-        return self._keep_position
+        return np.array(self.rest if floats is None else floats)
 
     def _solve_rows(
         self,
         T: FloatArray,
         seed: FloatArray,
-        keep: _KeepPosition | None,
+        policy: IkPolicy,
         result: BatchIkResult,
-        rows: npt.NDArray[np.intp],
+        rows: RowsIndex,
     ) -> None:
-        """Solve one chunk into its place in the result."""
         q, position_error, rotation_error = self._nearest(T, seed)
         missed = _is_missed(position_error, rotation_error)
         status = np.where(self.limits.mask_batch(q) != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK)
         status = np.where(missed, IkStatus.UNREACHABLE, status).astype(np.uint8)
-        if keep is not None:
+        if policy is IkPolicy.POSITION_FIRST:
             for i in np.flatnonzero(status):
                 check_in()
-                one = keep(T[i], seed[i])
+                one = self._keep_position(T[i], seed[i])
                 q[i], status[i] = one.q, one.status
                 position_error[i], rotation_error[i] = one.position_error, one.rotation_error
         result.q[rows] = q
@@ -206,7 +176,7 @@ class BranchSolver(ABC):
         q = self._selector.choose_batch(found, seed)
         # Where the best is outside by a little, any of them may be by rounding alone.
         outside = self.limits.excess(q).max(axis=1)
-        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= _NEARLY_INSIDE))
+        rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= NEARLY_INSIDE))
         if len(rows):
             q[rows] = self._choose_settled(T[rows], found[rows], seed[rows])
         position_error, rotation_error = self._errors(T, q[:, None])
@@ -240,20 +210,16 @@ class BranchSolver(ABC):
         self, T: FloatArray, q: FloatArray, position_error: float, rotation_error: float
     ) -> IkResult:
         """Wrap joint positions, with what they are worth."""
-        array = q.copy()
-        array.setflags(write=False)
-        violations = self.limits.violations(array)
-        status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
+        result = self._solved(q, position_error, rotation_error)
         if not _is_missed(position_error, rotation_error):
-            return IkResult(array, status, violations, position_error, rotation_error)
-        result = IkResult(array, IkStatus.UNREACHABLE, violations, position_error, rotation_error)
-        return result._replace(detail=self._reason(T, result))
+            return result
+        return result._replace(status=IkStatus.UNREACHABLE, detail=self._reason(T, result))
 
 
 def _is_missed(
     position_error: FloatArray | float, rotation_error: FloatArray | float
 ) -> npt.NDArray[np.bool_]:
     """Tell which poses are not reached, of one or of many."""
-    far = np.greater(position_error, POSITION_TOLERANCE)
-    turned = np.greater(rotation_error, ORIENTATION_TOLERANCE)
+    far = np.greater(position_error, POSITION_TOLERANCE_M)
+    turned = np.greater(rotation_error, ORIENTATION_TOLERANCE_RAD)
     return np.asarray(far | turned)

@@ -10,171 +10,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atan2, cos, pi, sin, sqrt
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.geometry.floats import Rows
+from dvrk_kinematics.kinematics.chain import has_angles
 from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.selector import TIE, Selector, opposite, opposite_batch
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    GUARD_M,
+    NEAR_GUARD_M,
+    ORIENTATION_TOLERANCE_RAD,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
-__all__ = ["ORIENTATION_TOLERANCE", "EcmBatch", "EcmSolver"]
+__all__ = ["EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-CHUNK = 4096
-"""Rows worked on at once."""
-NEAR_M = 1e-9
-"""A tip nearer than this to the remote centre is left to the scalar solver."""
 NEAR_AXIS = 1e-8
-"""So is a shaft whose angle to the yaw axis has a smaller sine."""
-ORIENTATION_TOLERANCE = 1e-6
-"""Rotation error (rad) up to which an orientation counts as reached."""
-
-
-class SolveOne(Protocol):
-    """The scalar solver."""
-
-    def __call__(
-        self, T: list[list[float]], seed: list[float], policy: IkPolicy, /
-    ) -> IkResult: ...
-
-
-class EcmBatch:
-    """Closed-form kinematics of one ECM for many poses.
-
-    Args:
-        R_off: Rotation of the tip in the last frame, shape (3, 3).
-        reach: Distance of the tip from the remote centre at zero insertion (m).
-        limits: The arm's joint limits.
-        selector: Ranks the solutions.
-        solve_one: Solves one pose: degenerate ones and, position first, those outside limits.
-    """
-
-    __slots__ = ("_R_off", "_limits", "_reach", "_selector", "_solve_one")
-
-    def __init__(
-        self,
-        R_off: FloatArray,
-        reach: float,
-        limits: JointLimits,
-        selector: Selector,
-        solve_one: SolveOne,
-    ) -> None:
-        self._R_off = R_off
-        self._reach = reach
-        self._limits = limits
-        self._selector = selector
-        self._solve_one = solve_one
-
-    def solve(
-        self,
-        T: FloatArray,
-        seed: FloatArray | None,
-        policy: IkPolicy,
-        good: npt.NDArray[np.bool_] | None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
-        result = BatchIkResult.empty(len(T), 4)
-        rest = np.array(self._selector.rest) if seed is None else seed
-        near = np.broadcast_to(rest, (len(T), 4))
-        usable = np.arange(len(T)) if good is None else np.flatnonzero(good)
-        for start in range(0, len(usable), CHUNK):
-            check_in()
-            rows = usable[start : start + CHUNK]
-            self._solve_rows(T[rows], near[rows], policy, result, rows)
-        return result
-
-    def _solve_rows(
-        self,
-        T: FloatArray,
-        seed: FloatArray,
-        policy: IkPolicy,
-        result: BatchIkResult,
-        rows: npt.NDArray[np.intp],
-    ) -> None:
-        """Solve one chunk into its place in the result."""
-        q, error, hard = self._closed_form(T, seed)
-        mask = self._limits.mask_batch(q)
-        status = np.where(mask != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK).astype(np.uint8)
-        if policy is IkPolicy.POSITION_FIRST:
-            hard |= mask != 0
-        else:
-            status[error > ORIENTATION_TOLERANCE] = IkStatus.UNREACHABLE
-        for i in np.flatnonzero(hard):
-            check_in()
-            one = self._solve_one(T[i].tolist(), seed[i].tolist(), policy)
-            q[i], error[i], status[i] = one.q, one.rotation_error, one.status
-        mask[hard] = self._limits.mask_batch(q[hard])
-        result.q[rows] = q
-        result.status[rows] = status
-        result.violations[rows] = mask
-        result.position_error[rows] = 0.0
-        result.rotation_error[rows] = error
-
-    def _closed_form(
-        self, T: FloatArray, seed: FloatArray
-    ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
-        R = T[:, :3, :3] @ self._R_off.T
-        t = T[:, :3, 3]
-        length = np.sqrt((t * t).sum(axis=1))
-        hard = length < NEAR_M
-        z = t / np.where(hard, 1.0, length)[:, None]
-        forward = self._one_side(R, z)
-        backward = self._one_side(R, -z)
-        hard |= np.abs(forward[2] - backward[2]) < 10.0 * TIE
-        hard |= z[:, 0] ** 2 + z[:, 2] ** 2 < NEAR_AXIS**2
-        back = backward[2] < forward[2]
-        shaft, roll, error = (
-            np.where(back.reshape(-1, *[1] * (f.ndim - 1)), b, f)
-            for f, b in zip(forward, backward, strict=True)
-        )
-        d = np.where(back, -length, length) - self._reach
-        q1, q2 = shaft.T
-        mirrored = np.where(q2 > 0.0, pi, -pi) - q2
-        first = np.stack([q1, q2, d, roll], axis=1)
-        second = np.stack([opposite_batch(q1), mirrored, d, opposite_batch(roll)], axis=1)
-        q = self._selector.choose_batch(np.stack([first, second], axis=1), seed)
-        return q, np.asarray(error), hard
-
-    @staticmethod
-    def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
-        h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
-        safe = np.where(h > 0.0, h, 1.0)
-        s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)
-        s2, c2 = -z[:, 1], h
-        x3 = np.stack([-s1 * s2, -c2, c1 * s2], axis=1)
-        y3 = np.stack([-c1, np.zeros_like(c1), -s1], axis=1)
-        M = np.stack([x3, y3, z], axis=1) @ R
-        sine, cosine = M[:, 1, 0] - M[:, 0, 1], M[:, 0, 0] + M[:, 1, 1]
-        roll = np.arctan2(sine, cosine)
-        s, c = np.sin(roll), np.cos(roll)
-        x = M[:, 2, 1] + s * M[:, 0, 2] - c * M[:, 1, 2]
-        y = c * M[:, 0, 2] + s * M[:, 1, 2] - M[:, 2, 0]
-        trace = c * cosine + s * sine + M[:, 2, 2]
-        error = np.arctan2(np.sqrt(x * x + y * y), trace - 1.0)
-        return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error
-
-
-Rows = Sequence[Sequence[float]]
+"""A shaft whose angle to the yaw axis has a smaller sine is left to the scalar solver."""
 Candidate = tuple[tuple[float, float, float, float], float]
 """Joint positions (rad, m), and the rotation angle by which they miss (rad)."""
 
 ECM_ROWS = ((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0))
 """alpha and theta (rad) of the rows that the closed form is made for."""
-GUARD_M = 1e-10
-"""A tip nearer than this to the remote centre gives no direction: the orientation does."""
-AXIS_GUARD = 1e-9
-"""Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
 ROLL = 3
+"""The roll's place among the joints."""
 
 
-class EcmSolver:
+class EcmSolver(RowSolver):
     """Closed-form kinematics of one ECM.
 
     Args:
@@ -185,15 +55,13 @@ class EcmSolver:
         ModelError: The arm's chain is not that of an ECM.
     """
 
-    __slots__ = ("_R_off", "_batch", "_reach", "_selector", "limits")
+    __slots__ = ("_R_off", "_off", "_reach", "_selector")
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows, off = model.chain, model.T_tip_offset
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(ECM_ROWS) == len(model.joints)
+            has_angles(model, ECM_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], ECM_ROWS, atol=1e-12)
             and not any(row.a for row in rows)
             and not any(row.d for row in rows[:2])
             and not off[:2, 3].any()
@@ -202,11 +70,11 @@ class EcmSolver:
             raise ModelError(
                 f"{model.file}: chain", "ik 'ecm' needs an ECM's chain, the tip on the shaft"
             )
-        self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
-        self._R_off: list[list[float]] = off[:3, :3].tolist()
+        super().__init__(limits, self._selector.rest)
+        self._off = off[:3, :3]
+        self._R_off: list[list[float]] = self._off.tolist()
         self._reach = rows[2].d + rows[3].d + float(off[2, 3])
-        self._batch = EcmBatch(off[:3, :3], self._reach, limits, self._selector, self.solve_floats)
 
     def solve_floats(
         self, T: Rows, seed: Sequence[float] | None, policy: IkPolicy = IkPolicy.EXACT
@@ -221,7 +89,7 @@ class EcmSolver:
         Returns:
             The position exactly, with the orientation nearest to the one asked for.
         """
-        near = self._selector.rest if seed is None else seed
+        near = self.rest if seed is None else seed
         R = self._shaft_rotation(T)
         found = self._candidates(R, (T[0][3], T[1][3], T[2][3]), near)
         least = min(error for _, error in found)
@@ -242,19 +110,61 @@ class EcmSolver:
         floats = self.limits.read_seed(seed)
         return self.solve_floats(T.tolist(), floats, policy)
 
-    def solve_batch(
+    def _solve_rows(
         self,
         T: FloatArray,
-        seed: FloatArray | None = None,
-        policy: IkPolicy = IkPolicy.EXACT,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, base to tip, shape (N, 4, 4), in bounded memory."""
-        return self._batch.solve(T, seed, policy, good)
+        seed: FloatArray,
+        policy: IkPolicy,
+        result: BatchIkResult,
+        rows: RowsIndex,
+    ) -> None:
+        q, error, hard = self._closed_form(T, seed)
+        mask = self.limits.mask_batch(q)
+        status = np.where(mask != 0, IkStatus.OUTSIDE_LIMITS, IkStatus.OK).astype(np.uint8)
+        if policy is IkPolicy.POSITION_FIRST:
+            hard |= mask != 0
+        else:
+            status[error > ORIENTATION_TOLERANCE_RAD] = IkStatus.UNREACHABLE
+        for i in np.flatnonzero(hard):
+            check_in()
+            one = self.solve_floats(T[i].tolist(), seed[i].tolist(), policy)
+            q[i], error[i], status[i] = one.q, one.rotation_error, one.status
+        mask[hard] = self.limits.mask_batch(q[hard])
+        result.q[rows] = q
+        result.status[rows] = status
+        result.violations[rows] = mask
+        result.position_error[rows] = 0.0
+        result.rotation_error[rows] = error
+
+    def _closed_form(
+        self, T: FloatArray, seed: FloatArray
+    ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
+        R = T[:, :3, :3] @ self._off.T
+        t = T[:, :3, 3]
+        length = np.sqrt((t * t).sum(axis=1))
+        hard = length < NEAR_GUARD_M
+        z = t / np.where(hard, 1.0, length)[:, None]
+        forward = _one_side(R, z)
+        backward = _one_side(R, -z)
+        hard |= np.abs(forward[2] - backward[2]) < 10.0 * TIE
+        hard |= z[:, 0] ** 2 + z[:, 2] ** 2 < NEAR_AXIS**2
+        back = backward[2] < forward[2]
+        shaft, roll, error = (
+            np.where(back.reshape(-1, *[1] * (f.ndim - 1)), b, f)
+            for f, b in zip(forward, backward, strict=True)
+        )
+        d = np.where(back, -length, length) - self._reach
+        q1, q2 = shaft.T
+        mirrored = np.where(q2 > 0.0, pi, -pi) - q2
+        first = np.stack([q1, q2, d, roll], axis=1)
+        second = np.stack([opposite_batch(q1), mirrored, d, opposite_batch(roll)], axis=1)
+        q = self._selector.choose_batch(np.stack([first, second], axis=1), seed)
+        return q, np.asarray(error), hard
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give the four ways to reach one position, each with the best roll."""
-        rows, rest = T.tolist(), self._selector.rest
+        rows, rest = T.tolist(), self.rest
         R = self._shaft_rotation(rows)
         found = self._candidates(R, (rows[0][3], rows[1][3], rows[2][3]), rest)
         return [
@@ -282,7 +192,7 @@ class EcmSolver:
         found: list[Candidate] = []
         for x, y, z, d in directions:
             h = sqrt(x * x + z * z)
-            q1 = atan2(x, -z) if h > AXIS_GUARD else seed[0]
+            q1 = atan2(x, -z) if h > AXIS_GUARD_SINE else seed[0]
             q2 = atan2(-y, h)
             for yaw, pitch in ((q1, q2), (opposite(q1), (pi if q2 > 0.0 else -pi) - q2)):
                 M = _in_shaft(R, yaw, pitch)
@@ -309,16 +219,13 @@ class EcmSolver:
 
     def _result(self, q: Sequence[float], error: float, policy: IkPolicy) -> IkResult:
         """Wrap joint positions that put the tip in place."""
-        array = np.array(q)
-        array.setflags(write=False)
-        violations = self.limits.violations(q)
+        result = self._solved(q, rotation_error=error)
         if policy is IkPolicy.POSITION_FIRST:
-            status = IkStatus.POSITION_UNREACHABLE if violations else IkStatus.OK
-        elif error > ORIENTATION_TOLERANCE:
-            status = IkStatus.UNREACHABLE
-        else:
-            status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
-        return IkResult(array, status, violations, 0.0, error)
+            if not result.ok:
+                result = result._replace(status=IkStatus.POSITION_UNREACHABLE)
+        elif error > ORIENTATION_TOLERANCE_RAD:
+            result = result._replace(status=IkStatus.UNREACHABLE)
+        return result
 
 
 def _in_shaft(R: Rows, yaw: float, pitch: float) -> list[list[float]]:
@@ -341,3 +248,22 @@ def _angle(M: Rows, roll: float) -> float:
 def _miss(R: Rows, q: Sequence[float]) -> float:
     """Give the angle between a rotation and the one at some joint positions (rad)."""
     return _angle(_in_shaft(R, q[0], q[1]), q[ROLL])
+
+
+def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
+    h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
+    safe = np.where(h > 0.0, h, 1.0)
+    s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)
+    s2, c2 = -z[:, 1], h
+    x3 = np.stack([-s1 * s2, -c2, c1 * s2], axis=1)
+    y3 = np.stack([-c1, np.zeros_like(c1), -s1], axis=1)
+    M = np.stack([x3, y3, z], axis=1) @ R
+    sine, cosine = M[:, 1, 0] - M[:, 0, 1], M[:, 0, 0] + M[:, 1, 1]
+    roll = np.arctan2(sine, cosine)
+    s, c = np.sin(roll), np.cos(roll)
+    x = M[:, 2, 1] + s * M[:, 0, 2] - c * M[:, 1, 2]
+    y = c * M[:, 0, 2] + s * M[:, 1, 2] - M[:, 2, 0]
+    trace = c * cosine + s * sine + M[:, 2, 2]
+    error = np.arctan2(np.sqrt(x * x + y * y), trace - 1.0)
+    return np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], axis=1), roll, error

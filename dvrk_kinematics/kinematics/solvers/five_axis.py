@@ -19,12 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
+from dvrk_kinematics.kinematics.chain import has_angles
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.branch_solver import POSITION_TOLERANCE, BranchSolver
-from dvrk_kinematics.kinematics.solvers.ecm import ORIENTATION_TOLERANCE
-from dvrk_kinematics.kinematics.solvers.planar_elbow import SINGULAR, PlanarElbow
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.solvers.branch_solver import BranchSolver
+from dvrk_kinematics.kinematics.solvers.planar_elbow import PlanarElbow
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    NEAR_GUARD_M,
+    ORIENTATION_TOLERANCE_RAD,
+    POSITION_TOLERANCE_M,
+    SINGULAR,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["FiveAxisSolver"]
 
@@ -32,10 +39,6 @@ FloatArray = npt.NDArray[np.float64]
 
 _ALPHAS = (0.0, pi / 2, 0.0, 0.0, pi / 2)
 """alpha (rad) of the rows that the closed form is made for."""
-_GUARD_M = 1e-9
-"""A tip nearer than this to the waist's axis leaves the waist to its orientation."""
-_GUARD = 1e-9
-"""Length of a projected unit vector under which the seed decides its direction."""
 _PITCHES = 721
 _FINER = 20
 _ROUNDS = 4
@@ -55,6 +58,7 @@ class FiveAxisSolver(BranchSolver):
         ModelError: The arm's chain is another one.
     """
 
+    exact_only = ""
     branch_names = tuple(
         f"{side}/elbow_{elbow}" for side, elbow in product(("front", "back"), ("up", "down"))
     )
@@ -63,9 +67,7 @@ class FiveAxisSolver(BranchSolver):
         super().__init__(model, limits)
         rows, tip = model.chain, model.T_tip_offset
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(_ALPHAS) == len(model.joints)
-            and np.allclose([row.alpha for row in rows], _ALPHAS, atol=1e-12)
+            has_angles(model, [(alpha, 0.0) for alpha in _ALPHAS])
             and not any(row.theta for row in rows)
             and not any(row.d for row in rows[1:4])
             and not any(rows[k].a for k in (0, 1, 4))
@@ -81,7 +83,6 @@ class FiveAxisSolver(BranchSolver):
         self._height = rows[0].d
         self._elbow = PlanarElbow(rows[2].a, rows[3].a)
         self._hand = rows[4].d + float(tip[2, 3])
-        self._keep_position = self._position_first
 
     def _branches(self, T: FloatArray, seed: FloatArray) -> FloatArray:
         facing = _facing(T, seed)
@@ -107,7 +108,7 @@ class FiveAxisSolver(BranchSolver):
             found.append(np.stack([waist, shoulder, elbow, wrist, roll], axis=1))
         return found
 
-    def _position_first(self, T: FloatArray, seed: FloatArray) -> IkResult:
+    def _keep_position(self, T: FloatArray, seed: FloatArray) -> IkResult:
         """Search the pitch that comes nearest to the orientation inside the limits."""
         step = 2.0 * pi / (_PITCHES - 1)
         grid = np.linspace(-pi, pi, _PITCHES)
@@ -131,7 +132,7 @@ class FiveAxisSolver(BranchSolver):
         radius, height = hypot(T[0, 3], T[1, 3]), float(T[2, 3]) - self._height
         square = radius * radius + height * height
         _, far = self._elbow.reach
-        side = 2.0 * max(np.sqrt(square), _GUARD_M) * self._hand
+        side = 2.0 * max(np.sqrt(square), NEAR_GUARD_M) * self._hand
         widest = np.arccos(np.clip((square + self._hand**2 - far * far) / side, -1.0, 1.0))
         around = widest * np.linspace(-1.0, 1.0, 2 * _FINER + 1)
         along = np.arctan2(radius, -height)
@@ -150,7 +151,7 @@ class FiveAxisSolver(BranchSolver):
         q = np.concatenate(found)
         q[:, 4] = self.limits.clamp(q)[:, 4]
         position_error, rotation_error = (e[:, 0] for e in self._errors(T[None], q[:, None]))
-        usable = self.limits.contains(q) & (position_error <= POSITION_TOLERANCE)
+        usable = self.limits.contains(q) & (position_error <= POSITION_TOLERANCE_M)
         if not usable.any():
             return None
         i = int(np.argmin(np.where(usable, rotation_error, np.inf)))
@@ -161,12 +162,12 @@ class FiveAxisSolver(BranchSolver):
 
     def _reason(self, T: FloatArray, result: IkResult) -> str:
         reasons = []
-        if result.position_error > POSITION_TOLERANCE:
+        if result.position_error > POSITION_TOLERANCE_M:
             x, _, z = _in_plane(T[None, :3, 3], result.q[None, 0])[0]
             pitch = float(result.q[1:4].sum())
             x, z = x - self._hand * np.sin(pitch), z - self._height + self._hand * np.cos(pitch)
             reasons.append(self._elbow.why_not(hypot(x, z)))
-        if result.rotation_error > ORIENTATION_TOLERANCE:
+        if result.rotation_error > ORIENTATION_TOLERANCE_RAD:
             reasons.append(
                 f"five joints keep the hand's axis in the vertical plane through waist and tip; "
                 f"the axis asked for leaves it by {result.rotation_error:.3g} rad"
@@ -187,8 +188,10 @@ def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:
     """Give waists that face the tip; by the hand's axis, then the seed where it is above."""
     x, y = T[:, 0, 3], T[:, 1, 3]
     across, along = T[:, 1, 2], T[:, 0, 2]
-    turned = np.where(np.hypot(along, across) > _GUARD, np.arctan2(across, along), seed[:, 0])
-    return np.where(np.hypot(x, y) > _GUARD_M, np.arctan2(y, x), turned)
+    turned = np.where(
+        np.hypot(along, across) > AXIS_GUARD_SINE, np.arctan2(across, along), seed[:, 0]
+    )
+    return np.where(np.hypot(x, y) > NEAR_GUARD_M, np.arctan2(y, x), turned)
 
 
 def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
@@ -202,7 +205,7 @@ def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
 def _pitch(axis: FloatArray, seed: FloatArray) -> FloatArray:
     """Give the pitch of an axis projected onto the plane; the seed's where nothing is left."""
     length = np.hypot(axis[:, 0], axis[:, 2])
-    return np.where(length > _GUARD, np.arctan2(axis[:, 0], -axis[:, 2]), seed)
+    return np.where(length > AXIS_GUARD_SINE, np.arctan2(axis[:, 0], -axis[:, 2]), seed)
 
 
 def _roll(M: FloatArray, s: FloatArray, c: FloatArray) -> FloatArray:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.angles import nearest_turn
 from dvrk_kinematics.geometry.arrays import Array
@@ -22,11 +21,14 @@ from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import geometric_jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import SEARCH_TOLERANCE
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["Descent", "NumericSolver", "descend"]
 
 _ITERATIONS = 120
+"""Steps of a descent, at most."""
 _ARRIVED = 1e-12
 """Weighted error (rad) at which nothing is left to gain."""
 _STALLED = 1e14
@@ -133,15 +135,13 @@ def _finish(
     return Descent(q, position_error, rotation_error, slope)
 
 
-_TOLERANCE = 1e-9
-"""Errors (m, rad) at which a pose counts as reached."""
 _FLAT = 1e-3
 """Slope of the error at which a descent has ended in a minimum."""
 _STARTS = 48
-_CHUNK = 4096
+"""Places spread over the joint ranges from which a pose is searched."""
 
 
-class NumericSolver:
+class NumericSolver(RowSolver):
     """Damped least squares inside the joint limits.
 
     Args:
@@ -150,15 +150,18 @@ class NumericSolver:
         rng: Where the starts come from; a fixed one by default, so that answers repeat.
     """
 
+    exact_only = "needs a closed form; this arm has none"
+    is_closed_form = False
+
     def __init__(
         self, model: ArmModel, limits: JointLimits, rng: np.random.Generator | None = None
     ) -> None:
+        self._middle = 0.5 * (limits.lower + limits.upper)
+        super().__init__(limits, self._middle.tolist())
         self._chain = SerialChain(model)
-        self._limits = limits
         lengths = [max(abs(row.a), abs(row.d)) for row in model.chain]
         # Half the longest link: about what a radian of a proximal joint moves the tip.
         self._scale = 0.5 * max(lengths)
-        self._middle = 0.5 * (limits.lower + limits.upper)
         generator = rng if rng is not None else np.random.default_rng(20_117)
         spread = np.minimum(limits.upper - limits.lower, 2.0 * np.pi)
         unit = generator.random((_STARTS, len(limits))) - 0.5
@@ -170,7 +173,7 @@ class NumericSolver:
     def solve(
         self,
         T: Array,
-        seed: Sequence[float] | None = None,
+        seed: Sequence[float] | Array | None = None,
         policy: IkPolicy = IkPolicy.EXACT,
     ) -> IkResult:
         """Solve one pose, shape (4, 4).
@@ -186,35 +189,18 @@ class NumericSolver:
             return self._result(first, 0, near)
         return self._search(T, near, first)
 
-    def solve_batch(
-        self,
-        T: Array,
-        seed: Array | None = None,
-        policy: IkPolicy = IkPolicy.EXACT,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
-        self._check_policy(policy)
-        result = BatchIkResult.empty(len(T), len(self._limits))
-        rows = np.arange(len(T)) if good is None else np.flatnonzero(good)
-        for start in range(0, len(rows), _CHUNK):
-            chunk = rows[start : start + _CHUNK]
-            near = np.broadcast_to(self._middle if seed is None else seed, result.q.shape)[chunk]
-            first = descend(self._chain, near, T[chunk], self._bounds, self._scale)
-            for i, (row, done) in enumerate(zip(chunk, _reached(first), strict=True)):
-                one = (
-                    self._result(first, i, near[i])
-                    if done
-                    else self._search(
-                        T[row], near[i], Descent(*(part[i : i + 1] for part in first))
-                    )
-                )
-                result.q[row] = one.q
-                result.status[row] = one.status
-                result.position_error[row] = one.position_error
-                result.rotation_error[row] = one.rotation_error
-        result.violations[rows] = self._limits.mask_batch(result.q[rows])
-        return result
+    def _solve_rows(
+        self, T: Array, seed: Array, policy: IkPolicy, result: BatchIkResult, rows: RowsIndex
+    ) -> None:
+        first = descend(self._chain, seed, T, self._bounds, self._scale)
+        found = []
+        for i, done in enumerate(_reached(first)):
+            if done:
+                found.append(self._result(first, i, seed[i]))
+            else:
+                ends = Descent(*(part[i : i + 1] for part in first))
+                found.append(self._search(T[i], seed[i], ends))
+        self._store(found, result, rows)
 
     def solve_all(self, T: Array) -> list[IkResult]:
         """Give the distinct solutions that the starts lead to, inside the limits first.
@@ -242,7 +228,7 @@ class NumericSolver:
                 results = [self._result(ends, int(i), near) for i in reached]
                 return min(results, key=lambda r: (len(r.violations), np.abs(r.q - near).max()))
             first = Descent(*(np.concatenate([a, b]) for a, b in zip(first, ends, strict=True)))
-        inside = self._limits.contains(first.q)
+        inside = self.limits.contains(first.q)
         miss = first.position_error / self._scale + first.rotation_error
         best = int(np.argmin(np.where(inside, miss, np.inf)))
         return self._result(first, best, near)
@@ -250,15 +236,12 @@ class NumericSolver:
     def _result(self, ends: Descent, i: int, near: Array) -> IkResult:
         """Wrap one end: the turn nearest the seed, what it is worth, which joints are outside."""
         q = self._turned(ends.q[i], near)
-        violations = self._limits.violations(q)
         errors = float(ends.position_error[i]), float(ends.rotation_error[i])
-        if not max(errors) < _TOLERANCE:
-            flat = ends.slope[i] < _FLAT
-            status = IkStatus.UNREACHABLE if flat else IkStatus.NOT_CONVERGED
-        else:
-            status = IkStatus.OUTSIDE_LIMITS if violations else IkStatus.OK
-        q.setflags(write=False)
-        return IkResult(q, status, violations, *errors)
+        result = self._solved(q, *errors)
+        if max(errors) < SEARCH_TOLERANCE:
+            return result
+        flat = ends.slope[i] < _FLAT
+        return result._replace(status=IkStatus.UNREACHABLE if flat else IkStatus.NOT_CONVERGED)
 
     def _turned(self, q: Array, near: Array) -> Array:
         """Turn revolute joints by whole turns: near the seed, and inside the limits if it can."""
@@ -268,13 +251,9 @@ class NumericSolver:
         back = np.where(self._chain.revolute, nearest_turn(q, self._middle), q)
         return np.where(outside, back, turned)
 
-    def _check_policy(self, policy: IkPolicy) -> None:
-        if policy is not IkPolicy.EXACT:
-            raise InvalidInput("policy", f"{policy.value} needs a closed form; this arm has none")
-
 
 def _reached(ends: Descent) -> npt.NDArray[np.bool_]:
-    reached: npt.NDArray[np.bool_] = (ends.position_error < _TOLERANCE) & (
-        ends.rotation_error < _TOLERANCE
+    reached: npt.NDArray[np.bool_] = (ends.position_error < SEARCH_TOLERANCE) & (
+        ends.rotation_error < SEARCH_TOLERANCE
     )
     return reached

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SINGULAR", "PlanarElbow"]
+from dvrk_kinematics.kinematics.tolerances import SINGULAR
+
+__all__ = ["PlanarElbow"]
 
 FloatArray = npt.NDArray[np.float64]
 
-SINGULAR = 1e-6
-"""Sines of angles, and distances (m), under which a posture is called singular."""
 _STRAIGHT = 5e-15
 """Cosines of the elbow nearer than this to 1 or -1 are taken for it.
 

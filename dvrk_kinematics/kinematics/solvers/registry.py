@@ -6,8 +6,8 @@ from importlib import import_module
 
 from dvrk_kinematics.errors import ModelError, UnknownName
 from dvrk_kinematics.kinematics.limits import JointLimits
-from dvrk_kinematics.kinematics.result import IkSolver
 from dvrk_kinematics.kinematics.solvers.shifted import ShiftedSolver
+from dvrk_kinematics.kinematics.solvers.solver import IkSolver
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["make_solver", "solver_names"]

@@ -8,12 +8,14 @@ from math import floor, pi
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 
-__all__ = ["TIE", "Selector", "opposite", "opposite_batch"]
+__all__ = ["TIE", "TURN", "Selector", "opposite", "opposite_batch"]
 
 FloatArray = npt.NDArray[np.float64]
 TURN = 2.0 * pi
+"""A whole turn (rad)."""
 TIE = 1e-9
 """Scores nearer than this are equal: then the earlier candidate wins, however sums are rounded."""
 

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.solvers.selector import Selector
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE, SETTLED_WITHIN
 
-__all__ = ["ROUNDING", "Settler", "bounded_least_squares"]
+__all__ = ["Settler", "bounded_least_squares"]
 
 _Mask = npt.NDArray[np.bool_]
 
@@ -77,9 +78,6 @@ def _solve_free(
     return x, free
 
 
-ROUNDING = 1e-4
-"""Joints that are further outside (rad, m) are outside, and not by rounding: where two postures
-become one, a pose that is known to 1e-17 m gives its joints to 1e-5 rad."""
 _REACHED = 1e-6
 """Errors (m, rad) of what reaches its pose: one that is out of reach is no matter of rounding."""
 _EQUAL = 1e-12
@@ -123,7 +121,7 @@ class Settler:
             elsewhere.
         """
         worst = self._limits.excess(q).max(axis=1)
-        rows = np.flatnonzero((worst > LIMIT_TOLERANCE) & (worst <= ROUNDING))
+        rows = np.flatnonzero((worst > LIMIT_TOLERANCE) & (worst <= SETTLED_WITHIN))
         if not len(rows):
             return q
         before = np.hypot(*se3.pose_error(self._forward(q[rows]), T[rows]))

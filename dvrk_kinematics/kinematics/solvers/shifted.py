@@ -13,15 +13,15 @@ from dvrk_kinematics.kinematics.result import (
     BatchIkResult,
     IkPolicy,
     IkResult,
-    IkSolver,
 )
+from dvrk_kinematics.kinematics.solvers.solver import IkSolver
 
 __all__ = ["ShiftedSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class ShiftedSolver:
+class ShiftedSolver(IkSolver):
     """A solver whose joint positions are those of another, less a constant.
 
     Args:
@@ -31,11 +31,12 @@ class ShiftedSolver:
     """
 
     def __init__(self, inner: IkSolver, shift: Sequence[float], limits: JointLimits) -> None:
+        super().__init__(limits)
         self._inner = inner
+        self.branch_names = inner.branch_names
+        self.is_closed_form = inner.is_closed_form
         self._shift = frozen(shift)
         self._bounds = dict(zip(limits.names, zip(shift, limits.pairs, strict=True), strict=True))
-        near = getattr(inner, "solve_near", None)
-        self.solve_near = None if near is None else self._solve_near
 
     def _inward(self, seed: Sequence[float] | FloatArray | None) -> FloatArray | None:
         return None if seed is None else np.asarray(seed, dtype=np.float64) + self._shift
@@ -50,17 +51,19 @@ class ShiftedSolver:
         return result._replace(q=frozen(result.q - self._shift), violations=tuple(violations))
 
     def solve(
-        self, T: FloatArray, seed: Sequence[float] | FloatArray | None, policy: IkPolicy
+        self,
+        T: FloatArray,
+        seed: Sequence[float] | FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
     ) -> IkResult:
         """Solve one pose, shape (4, 4)."""
-        near = self._inward(seed)
-        return self._outward(self._inner.solve(T, None if near is None else near.tolist(), policy))
+        return self._outward(self._inner.solve(T, self._inward(seed), policy))
 
     def solve_batch(
         self,
         T: FloatArray,
-        seed: FloatArray | None,
-        policy: IkPolicy,
+        seed: FloatArray | None = None,
+        policy: IkPolicy = IkPolicy.EXACT,
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
         """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
@@ -68,11 +71,18 @@ class ShiftedSolver:
         result.q[...] -= self._shift
         return result
 
-    def _solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
-        result: BatchIkResult = self._inner.solve_near(T, self._inward(seed))  # type: ignore[attr-defined]
+    def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
+        """Solve N poses position-first, from a seed, shape (n,)."""
+        result = self._inner.solve_near(T, seed + self._shift)
         result.q[...] -= self._shift
         return result
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give every solution of one pose, inside the limits or not."""
         return [self._outward(result) for result in self._inner.solve_all(T)]
+
+    def solve_branch(
+        self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
+    ) -> IkResult:
+        """Solve one pose, shape (4, 4), by the branch of a name, inside the limits or not."""
+        return self._outward(self._inner.solve_branch(T, branch, self._inward(seed)))

@@ -14,22 +14,28 @@ from math import atan2, cos, pi, sin, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.errors import InvalidInput, ModelError
+from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry import se3
-from dvrk_kinematics.kinematics.chain import SerialChain
+from dvrk_kinematics.geometry.floats import Rows
+from dvrk_kinematics.kinematics.chain import SerialChain, has_angles
 from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import jacobian
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.branch_solver import POSITION_TOLERANCE
 from dvrk_kinematics.kinematics.solvers.selector import Selector, opposite
 from dvrk_kinematics.kinematics.solvers.settler import Settler
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    POSITION_TOLERANCE_M,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["SnakeSolver", "all_bends", "insertion_of", "is_equal", "refine_bend"]
 
 FloatArray = npt.NDArray[np.float64]
 STEPS = 30
+"""Steps of Newton's method, at most."""
 SETTLED = 1e-15
 """Step (rad) under which Newton's method has nothing left to gain."""
 RESIDUAL_M = 1e-13
@@ -147,23 +153,21 @@ def _newton(
     return np.asarray(p + scale * step_p), np.asarray(y + scale * step_y)
 
 
-Rows = Sequence[Sequence[float]]
 SNAKE_ROWS = (
     *((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0)),
     *((-pi / 2, -pi / 2), (-pi / 2, 0.0), (0.0, 0.0), (pi / 2, pi / 2)),
 )
 """alpha and theta (rad) of the rows that the solution is made for."""
 ROLL = 3
+"""The roll's place among the joints."""
 HALVES = [0, 1, 2, 3, 4, 5, 5, 4]
 """Which of six joints each of the eight follows: pitch, yaw, yaw, pitch."""
-AXIS_GUARD = 1e-9
-"""Sine of the angle between shaft and yaw axis under which the seed decides the yaw."""
 SOLE_GAPS = 6.0
 """Distance of the wrist from the remote centre, in gaps of the wrist, from which there is one
 solution inside limits at most; nearer, every solution is looked for."""
 
 
-class SnakeSolver:
+class SnakeSolver(RowSolver):
     """Kinematics of one PSM with a snake wrist of equal halves.
 
     Args:
@@ -174,15 +178,15 @@ class SnakeSolver:
         ModelError: The arm's chain is not that of a PSM with a snake wrist.
     """
 
-    __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "_settler", "limits")
+    __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "_settler")
+
+    exact_only = "is not offered for a snake wrist"
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
         rows = model.chain
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(SNAKE_ROWS) == len(model.joints)
+            has_angles(model, SNAKE_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], SNAKE_ROWS, atol=1e-12)
             and not any(row.a for row in rows[:5])
             and rows[5].a == rows[6].a == rows[7].a > 0.0
             and not any(rows[i].d for i in (0, 1, 4, 5, 6, 7))
@@ -191,8 +195,8 @@ class SnakeSolver:
             raise ModelError(
                 f"{model.file}: chain", "ik 'snake' needs a PSM's chain with a snake wrist"
             )
-        self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
+        super().__init__(limits, self._selector.rest)
         self._T_off = np.asarray(np.linalg.inv(model.T_tip_offset), dtype=np.float64)
         self._chain = SerialChain(model)
         self._settler = Settler(_equal_limits(limits), self._forward_equal, self._jacobian_equal)
@@ -210,7 +214,7 @@ class SnakeSolver:
             The solution inside the limits nearest the seed, or else the one that violates them
             least; if there is none at all, the status says so and the joints are the seed's.
         """
-        near = self._selector.rest if seed is None else seed
+        near = self.rest if seed is None else seed
         last = np.array(T) @ self._T_off
         R, P = last[:3, :3], _seen_from(last)
         start = (0.5 * (near[4] + near[7]), 0.5 * (near[5] + near[6]))
@@ -222,7 +226,7 @@ class SnakeSolver:
             found += self._branches(R, P, bend, near)
             q, inside = self._selector.choose(found, near)
             if inside and abs(q[2] - self._b) > SOLE_GAPS * self._e:
-                return self._result(q, inside)
+                return self._solved(q)
         # What the seed leads to stays among the candidates: near a degenerate place the net
         # may miss it.
         for bend in all_bends(P, self._e):
@@ -231,8 +235,8 @@ class SnakeSolver:
             return self._unsolved(R, P, near)
         q, inside = self._selector.choose(found, near)
         if not inside:
-            q, inside = self._selector.choose(self._settled(np.array(T), found, near), near)
-        return self._result(q, inside)
+            q, _ = self._selector.choose(self._settled(np.array(T), found, near), near)
+        return self._solved(q)
 
     def _settled(
         self, T: FloatArray, found: Sequence[Sequence[float]], near: Sequence[float]
@@ -257,18 +261,15 @@ class SnakeSolver:
         self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
     ) -> IkResult:
         """Answer with the seed and how far it misses the pose."""
-        q = np.array(near, dtype=np.float64)
-        q.setflags(write=False)
         here = np.array(self._chain.forward_floats(near)) @ self._T_off
         away = here[:3, :3].T @ R
         turn = [away[2, 1] - away[1, 2], away[0, 2] - away[2, 0], away[1, 0] - away[0, 1]]
-        return IkResult(
-            q,
-            IkStatus.UNREACHABLE,
-            self.limits.violations(near),
+        missed = self._solved(
+            near,
             float(np.linalg.norm(here[:3, 3] + R @ np.array(P))),
             atan2(float(np.linalg.norm(turn)), float(np.trace(away)) - 1.0),
         )
+        return missed._replace(status=IkStatus.UNREACHABLE)
 
     def solve(
         self,
@@ -286,28 +287,19 @@ class SnakeSolver:
         floats = self.limits.read_seed(seed)
         return self.solve_floats(T.tolist(), floats)
 
-    def solve_batch(
+    def _solve_rows(
         self,
         T: FloatArray,
-        seed: FloatArray | None = None,
-        policy: IkPolicy = IkPolicy.EXACT,
-        good: npt.NDArray[np.bool_] | None = None,
-    ) -> BatchIkResult:
-        """Solve N poses, base to tip, shape (N, 4, 4), one after the other."""
-        self._check_policy(policy)
-        count = len(self.limits)
-        result = BatchIkResult.empty(len(T), count)
-        rest = np.array(self._selector.rest) if seed is None else seed
-        near = np.broadcast_to(rest, (len(T), count))
-        for i in range(len(T)) if good is None else np.flatnonzero(good):
+        seed: FloatArray,
+        policy: IkPolicy,
+        result: BatchIkResult,
+        rows: RowsIndex,
+    ) -> None:
+        found = []
+        for pose, near in zip(T, seed, strict=True):
             check_in()
-            one = self.solve_floats(T[i].tolist(), near[i].tolist())
-            result.q[i], result.status[i] = one.q, one.status
-            result.position_error[i] = one.position_error
-            result.rotation_error[i] = one.rotation_error
-        solved = result.status != IkStatus.INVALID_INPUT
-        result.violations[solved] = self.limits.mask_batch(result.q[solved])
-        return result
+            found.append(self.solve_floats(pose.tolist(), near.tolist()))
+        self._store(found, result, rows)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
         """Give every solution of one pose with wrist halves under a right angle.
@@ -317,7 +309,7 @@ class SnakeSolver:
         kinematics.
         """
         last = T @ self._T_off
-        P, rest = _seen_from(last), self._selector.rest
+        P, rest = _seen_from(last), self.rest
         bends = all_bends(P, self._e)
         straight = refine_bend(P, self._e, 0.0, 0.0)
         if straight is not None and not any(is_equal(straight, bend) for bend in bends):
@@ -328,9 +320,9 @@ class SnakeSolver:
         joints = self._settled(T, found, rest)
         position_error, rotation_error = se3.pose_error(self._chain.forward(np.array(joints)), T)
         return [
-            self._result(q, not self.limits.violations(q), float(position), float(rotation))
+            self._solved(q, float(position), float(rotation))
             for q, position, rotation in zip(joints, position_error, rotation_error, strict=True)
-            if position <= POSITION_TOLERANCE
+            if position <= POSITION_TOLERANCE_M
         ]
 
     def _branches(
@@ -344,7 +336,7 @@ class SnakeSolver:
         p, y = bend
         (xx, _, zx), (xy, _, zy), (xz, _, zz) = (R @ _wrist_rotation(p, y).T).tolist()
         h = sqrt(zx * zx + zz * zz)
-        q1 = atan2(zx, -zz) if h > AXIS_GUARD else seed[0]
+        q1 = atan2(zx, -zz) if h > AXIS_GUARD_SINE else seed[0]
         q2 = atan2(-zy, h)
         s1, c1, s2, c2 = sin(q1), cos(q1), sin(q2), cos(q2)
         q4 = atan2(-c1 * xx - s1 * xz, -s1 * s2 * xx - c2 * xy + c1 * s2 * xz)
@@ -354,25 +346,6 @@ class SnakeSolver:
             [q1, q2, q3, q4, p, y, y, p],
             [opposite(q1), other, q3, opposite(q4), p, y, y, p],
         ]
-
-    def _result(
-        self,
-        q: Sequence[float],
-        inside: bool,
-        position_error: float = 0.0,
-        rotation_error: float = 0.0,
-    ) -> IkResult:
-        """Wrap joint positions that give the pose, and by how much they miss it (m, rad)."""
-        array = np.array(q)
-        array.setflags(write=False)
-        status = IkStatus.OK if inside else IkStatus.OUTSIDE_LIMITS
-        violations = () if inside else self.limits.violations(q)
-        return IkResult(array, status, violations, position_error, rotation_error)
-
-    @staticmethod
-    def _check_policy(policy: IkPolicy) -> None:
-        if policy is not IkPolicy.EXACT:
-            raise InvalidInput("policy", f"{policy.value} is not offered for a snake wrist")
 
 
 def _equal_limits(limits: JointLimits) -> JointLimits:

@@ -20,11 +20,17 @@ import numpy.typing as npt
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry import se3
+from dvrk_kinematics.kinematics.chain import has_angles
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import IkResult
 from dvrk_kinematics.kinematics.solvers.branch_solver import BranchSolver
-from dvrk_kinematics.kinematics.solvers.planar_elbow import SINGULAR, PlanarElbow
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.kinematics.solvers.planar_elbow import PlanarElbow
+from dvrk_kinematics.kinematics.tolerances import (
+    AXIS_GUARD_SINE,
+    NEAR_GUARD_M,
+    SINGULAR,
+)
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["SphericalWristSolver"]
 
@@ -32,14 +38,10 @@ FloatArray = npt.NDArray[np.float64]
 
 _ALPHAS = (0.0, -pi / 2, 0.0, -pi / 2, -pi / 2, pi / 2)
 """alpha (rad) of the rows that the closed form is made for."""
-_GUARD_M = 1e-9
-"""A wrist nearer than this to the waist's axis leaves the waist open."""
 _WAISTS = 361
 """Waists to try then, one a degree."""
 _TURNS = 2.0 * pi * np.arange(-2.0, 3.0)
 """Whole turns (rad) between which two rolls of a straight wrist can share their sum."""
-_GUARD = 1e-9
-"""Sine of wrist_pitch under which seed and limits decide how its two rolls share their sum."""
 
 
 class SphericalWristSolver(BranchSolver):
@@ -62,9 +64,7 @@ class SphericalWristSolver(BranchSolver):
         super().__init__(model, limits)
         rows = model.chain
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(_ALPHAS) == len(model.joints)
-            and np.allclose([row.alpha for row in rows], _ALPHAS, atol=1e-12)
+            has_angles(model, [(alpha, 0.0) for alpha in _ALPHAS])
             and not any(row.theta for row in rows)
             and not any(row.a for k, row in enumerate(rows) if k != 2)
             and not any(rows[k].d for k in (1, 2, 4))
@@ -82,7 +82,7 @@ class SphericalWristSolver(BranchSolver):
         hand = self._T_to_arm @ T @ self._T_to_hand
         x, y, _ = self._wrist(hand).T
         found = self._at_waist(hand, np.arctan2(y, x), seed[:, 3])
-        for i in np.flatnonzero(np.hypot(x, y) <= _GUARD_M):
+        for i in np.flatnonzero(np.hypot(x, y) <= NEAR_GUARD_M):
             found[i] = self._at_any_waist(hand[i], seed[i])
         return found
 
@@ -127,7 +127,7 @@ class SphericalWristSolver(BranchSolver):
 
     def _wrist_turns(self, U: FloatArray, seed_roll: FloatArray) -> list[FloatArray]:
         """Solve U = Rot_z(q4) Rot_y(q5) Rot_z(q6) in both ways, q5 positive first; (N, 3) each."""
-        bent = np.hypot(U[:, 0, 2], U[:, 1, 2]) > _GUARD
+        bent = np.hypot(U[:, 0, 2], U[:, 1, 2]) > AXIS_GUARD_SINE
         up = np.arctan2(U[:, 1, 2], U[:, 0, 2])
         if not bent.all():
             up = np.where(bent, up, self._straight_roll(U, seed_roll))

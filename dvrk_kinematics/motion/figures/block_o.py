@@ -19,6 +19,7 @@ from dvrk_kinematics.motion.figures.figure import Figure
 from dvrk_kinematics.motion.paths.path import Line, Polyline, Turn, check_pose
 from dvrk_kinematics.motion.segments import TipSegment, make_segments
 from dvrk_kinematics.motion.timing.speeds import TipSpeeds
+from dvrk_kinematics.motion.tolerances import SAME_POSE
 
 __all__ = ["BLOCK_O", "PRESETS", "QUICK", "find_preset", "trace_figure", "trace_paths"]
 
@@ -51,8 +52,6 @@ PRESETS: Mapping[str, TipSpeeds] = MappingProxyType(
 
 QUICK = TipSpeeds(0.02, 0.04, pi / 4.0, pi / 2.0)
 """Speeds at which a person will wait for a figure: those of (d), turning three times as fast."""
-
-_SAME_RAD = 1e-9
 
 
 def find_preset(name: str) -> TipSpeeds:
@@ -94,7 +93,7 @@ def trace_paths(
     once = Polyline(poses).pieces
     turned = float(np.sum(figure.turns))
     back: tuple[Turn, ...] = ()
-    if abs(turned) > _SAME_RAD:
+    if abs(turned) > SAME_POSE:
         back = (Turn(poses[-1], -turned * placed[:3, 2]),)
     return once + (back + once) * (repeat - 1)
 

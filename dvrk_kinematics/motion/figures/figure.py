@@ -84,8 +84,11 @@ def load_figure(path: Path | str) -> Figure:
 SHORTEST_SIDE_M = 1e-6
 """Neighbouring corners nearer than this (m) are the same: there is no direction to travel in."""
 _LARGEST_M = 1000.0
+"""No corner is farther from the origin of its figure (m)."""
 _OFF_PLANE_M = 1e-9
+"""How far from the plane a corner may be (m): rounding."""
 _STRAIGHT_BACK_RAD = 1e-6
+"""A corner nearer than this (rad) to a half turn leads back the way it came."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,6 +210,7 @@ class Figure:
 
 
 _SCALES = (1e-6, 1e6)
+"""Smallest and largest factor by which a figure may be scaled."""
 
 
 def check_scale(scale: float) -> float:

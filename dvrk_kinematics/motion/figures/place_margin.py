@@ -37,6 +37,7 @@ __all__ = [
 CANNULA = "cannula"
 """What limits a figure along which the wrist comes nearest to the cannula rule."""
 _POSES_AT_ONCE = 32_768
+"""Poses solved at a time, so that memory stays bounded."""
 _LARGEST_STEP_RAD = 0.5 * np.pi
 """A joint that goes farther between two neighbouring samples is on another branch there."""
 
@@ -113,9 +114,9 @@ class PlaceMargin:
         self._turning = np.array(turns) & self._counts & (self._span >= 2.0 * np.pi)
         rule = make_cannula_rule(arm, wrist_depth_m) if wrist_depth_m > 0.0 else None
         self.cannula: CannulaRule | None = None
-        if rule is not None and rule.min_depth_m - rule.offset_m > self.lower[rule.joint]:
+        if rule is not None and rule.min_insertion_m > self.lower[rule.joint]:
             self.cannula = rule
-            self.lower[rule.joint] = rule.min_depth_m - rule.offset_m
+            self.lower[rule.joint] = rule.min_insertion_m
 
     def pose(self, place: Array, scale: float) -> Array:
         """Where the figure's frame lies, T_base_figure; (..., 4) -> (..., 4, 4)."""

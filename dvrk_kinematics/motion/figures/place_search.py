@@ -19,20 +19,29 @@ __all__ = ["grid", "polish", "reach_box", "search"]
 _GRID = (9, 9, 9, 12)
 """Points of the grid along x, y, z and the turn about the normal."""
 _FEW_POSES = 4
+"""At how many of its corners a figure is looked at first, at most."""
 _SHORTLISTS = (1024, 128, 128)
 """How many places are left after a look at a few poses, at the corners, and along the sides."""
 _NEIGHBOUR = 1.5
 """Places within so many spacings of the grid are neighbours."""
 _STARTS = 12
+"""Places, apart from each other, from which a better one is searched."""
 _FIRST_ROUNDS = 6
+"""Rounds of that search for all of them."""
 _FINALISTS = 3
+"""How many of them go on to the end."""
 _DIFFERENCE = 1e-6
+"""Step (m, rad) of the differences that the margin's gradient is taken by."""
 _SMALLEST_STEP = 1e-3
+"""A place is found when its next step is smaller (part of the first step)."""
 _SMALLEST_GAIN = 1e-5
+"""After a step that gains less (part of a joint's range) the next ones are shorter."""
 _MOST_ROUNDS = 40
+"""Rounds until a place is found, at most."""
 _MOST_ROWS = 16_384
 """Rows of a linear program that is solved as a whole; the Block-O has half as many."""
 _MORE_ROWS = 2048
+"""How many of its worst rows a larger program begins with, and gains in each round."""
 _BROKEN = 1e-9
 """By how much a row of a linear program may be broken (parts of a joint's range)."""
 

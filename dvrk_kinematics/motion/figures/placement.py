@@ -17,7 +17,6 @@ from scipy.optimize import brentq
 from dvrk_kinematics.errors import DoesNotFit, FitCause, InvalidInput
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, frozen
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.solvers.numeric import NumericSolver
 from dvrk_kinematics.motion.cannula import WRIST_DEPTH_M
 from dvrk_kinematics.motion.figures.figure import Figure, check_scale
 from dvrk_kinematics.motion.figures.place_margin import CANNULA, COARSE, DENSE, PlaceMargin
@@ -148,9 +147,13 @@ def _tell_limit(margin: PlaceMargin, q: Array, margins: Array) -> Misfit:
 
 
 _UP = (0.0, 0.0, 1.0)
+"""The normal of a plane that is level with the base."""
 _NEXT_PART = 0.3
+"""Part of a size that is too large that is tried next."""
 _SMALLEST_PART = 1e-3
+"""Part of a size that is too large under which none is tried."""
 _SCALE_TOLERANCE = 1e-3
+"""Part of the largest size by which the one that is found may be smaller."""
 _FIRST = 0.2
 """Part of the looking that one search is."""
 
@@ -278,7 +281,7 @@ class _Finder:
         density: float,
         progress: PlanningProgress,
     ) -> None:
-        if isinstance(arm.solver, NumericSolver):
+        if not arm.solver.is_closed_form:
             reason = f"{arm.model.name} is solved by iteration; looking everywhere takes hours"
             raise InvalidInput("arm", f"{reason}, and needs a closed form")
         if not -1.0 < min_margin < 0.5:

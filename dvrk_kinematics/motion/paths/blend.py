@@ -30,6 +30,7 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.jacobian import cross
 from dvrk_kinematics.motion.paths.path import Line, Path
+from dvrk_kinematics.motion.tolerances import LEAST_LENGTH
 
 __all__ = ["Blend", "BlendedLines"]
 
@@ -37,7 +38,6 @@ Rows = npt.NDArray[np.bool_]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 """Where the speed is integrated for a length: to 1e-9 of it, 1e-4 where the path turns back."""
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class BlendedLines:
             check_in()
             u = np.array([at_begin[k], line.length - at_end[k]]) / line.length
             begin, end = line.pose(u)
-            if line.length - at_begin[k] - at_end[k] > _ROUNDING:
+            if line.length - at_begin[k] - at_end[k] > LEAST_LENGTH:
                 pieces.append(Line(begin, end))
                 ways.append(line.length - at_begin[k] - at_end[k])
             if k + 1 < len(lines):
@@ -251,7 +251,7 @@ def _check_radii(lines: Sequence[Line], radii: Sequence[float]) -> None:
     room = [*radii, 0.0]
     for k, line in enumerate(lines):
         needed = room[k] + (room[k - 1] if k else 0.0)
-        if needed > line.length * (1.0 + _ROUNDING):
+        if needed > line.length * (1.0 + LEAST_LENGTH):
             raise InvalidInput(
                 "radii",
                 f"line {k} is {line.length:.6g} m long, its blends need {needed:.6g} m",

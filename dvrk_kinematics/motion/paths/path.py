@@ -18,6 +18,7 @@ from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import se3, so3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats, frozen
 from dvrk_kinematics.kinematics.interruptible import check_in
+from dvrk_kinematics.motion.tolerances import ROTATION_ROUNDING, SAME_POSE
 
 __all__ = [
     "Line",
@@ -29,12 +30,8 @@ __all__ = [
     "turned",
 ]
 
-_ROUNDING = 1e-14
-"""Largest entry of |R^T R - I| of a rotation that is exact but for rounding."""
 _HALF_TURN = 1e-7
 """Nearer than this (rad) to half a turn both ways are as short."""
-_SAME = 1e-9
-"""Poses nearer than this (m, rad) are the same."""
 
 
 class Path(Protocol):
@@ -82,7 +79,7 @@ def check_pose(T: ArrayLike, argument: str) -> Array:
     values = se3.check(T, argument)
     if values.shape != (4, 4):
         raise InvalidInput(argument, f"needs shape (4, 4), got {values.shape}")
-    if float(so3.deviation(values[:3, :3])) <= _ROUNDING:
+    if float(so3.deviation(values[:3, :3])) <= ROTATION_ROUNDING:
         # Made exact again it would change in its last bits: a pose that is stored comes back.
         return frozen(values)
     return frozen(se3.make(so3.nearest(values[:3, :3]), values[:3, 3]))
@@ -233,9 +230,9 @@ class Polyline:
         self.poses = frozen(values)
         steps = (Line(a, b) for a, b in pairwise(values))
         self.pieces: tuple[Line | Turn, ...] = tuple(
-            line if line.length > _SAME else Turn(line.T_start, line.twist(np.zeros(1))[0, 3:])
+            line if line.length > SAME_POSE else Turn(line.T_start, line.twist(np.zeros(1))[0, 3:])
             for line in steps
-            if line.length > _SAME or line.angle > _SAME
+            if line.length > SAME_POSE or line.angle > SAME_POSE
         )
 
     @property

@@ -9,8 +9,8 @@ import numpy as np
 from dvrk_kinematics.errors import InvalidInput, PlanReason, PlanRefused
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike
 from dvrk_kinematics.kinematics.arm import Arm
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.result import IkPolicy, IkResult
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 from dvrk_kinematics.kinematics.validation import joint_array
 from dvrk_kinematics.motion.limits import MotionLimits, make_allowed
 from dvrk_kinematics.motion.moves import (
@@ -31,11 +31,9 @@ from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
 from dvrk_kinematics.motion.timing.speeds import TipSpeeds, find_scaling, time_path
 from dvrk_kinematics.motion.timing.time_joints import time_joints
+from dvrk_kinematics.motion.tolerances import SAME_POSE
 
 __all__ = ["make_path"]
-
-_SAME = 1e-9
-"""Poses (m, rad) and joint positions nearer than this are the same: there is nothing to do."""
 
 
 def make_path(
@@ -132,7 +130,7 @@ class _Maker:
         return last
 
     def _add_path(self, path: Path, T_end: Array, speeds: TipSpeeds, step: int) -> None:
-        if path.length > _SAME or path.angle > _SAME:
+        if path.length > SAME_POSE or path.angle > SAME_POSE:
             scaling = time_path(self._scaling, path, speeds)
             self._append(TipSegment(path, scaling, step))
             self._T = T_end
@@ -140,7 +138,7 @@ class _Maker:
     def _add_joint_move(self, move: MoveAbsJ | MoveJ, q_end: Array, step: int) -> None:
         self._catch_up()
         self._check_target(q_end, step)
-        if np.abs(q_end - self._q).max() > _SAME:
+        if np.abs(q_end - self._q).max() > SAME_POSE:
             scalings = time_joints(move, q_end - self._q, self._limits, self._scaling)
             self._append(JointSegment(self._arm, self._q, q_end, scalings, step))
             self._q, self._T = q_end, self._arm.forward(q_end)
@@ -195,10 +193,8 @@ class _Maker:
             loss.reason,
             segment.step,
             distance,
-            distance / whole if whole > _SAME else 0.0,
-            loss.joint,
-            loss.value,
-            loss.limit,
+            distance / whole if whole > SAME_POSE else 0.0,
+            *loss.breach,
             loss.detail,
         )
 
@@ -214,14 +210,11 @@ class _Maker:
 
 
 def _refuse_target(result: IkResult, step: int, distance: float) -> PlanRefused:
-    if result.violations and result.position_error < _SAME:
-        joint, value, low, high = result.violations[0]
-        limit = low if value < low else high
+    if result.violations and result.position_error < SAME_POSE:
         others = ", ".join(v.joint for v in result.violations[1:])
         detail = f"the target; also outside: {others}" if others else "the target"
-        return PlanRefused(
-            PlanReason.POSITION_LIMIT, step, distance, 1.0, joint, value, limit, detail
-        )
+        breach = result.violations[0].breach
+        return PlanRefused(PlanReason.POSITION_LIMIT, step, distance, 1.0, *breach, detail)
     detail = (
         f"the target; the nearest pose misses by {result.position_error:.3g} m and "
         f"{result.rotation_error:.3g} rad"

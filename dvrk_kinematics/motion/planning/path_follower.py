@@ -29,12 +29,12 @@ from dvrk_kinematics.motion.planning.step_follower import (
     StepFollower,
 )
 from dvrk_kinematics.motion.segments import TipSegment
+from dvrk_kinematics.motion.tolerances import SHARE_ROUNDING
 
 __all__ = ["Followed", "GivenUpPath", "Loss", "PathFollower"]
 
 _SMOOTHING_S = 0.1
 """Over how long joints are averaged, to each side."""
-_ROUNDING = 1e-9
 _ITERATIONS = 4
 """Newton's steps back onto the path: each squares what is left."""
 _CHUNK = 8192
@@ -66,7 +66,7 @@ class GivenUpPath:
         self._segment = segment
         half = max(1, min(int(_SMOOTHING_S / float(t[1] - t[0])), len(t) // 4))
         turned = np.where(given_up > 0.0, 1.0, 0.0)[:, None]
-        around = np.where(_average(turned, 2 * half) > _ROUNDING, 1.0, 0.0)
+        around = np.where(_average(turned, 2 * half) > SHARE_ROUNDING, 1.0, 0.0)
         near = _average(_average(around, half), half)
         smooth = q + near * (_average(_average(q, half), half) - q)
         # The motion begins where the joints are, and forgets that little difference.
@@ -95,7 +95,7 @@ class GivenUpPath:
     def is_given_up(self, t: Array) -> Array:
         """1 where the orientation is not the path's, 0 where it is; shape (N,) -> (N,)."""
         times, near = self._near
-        return np.where(np.interp(t, times, near) > _ROUNDING, 1.0, 0.0)
+        return np.where(np.interp(t, times, near) > SHARE_ROUNDING, 1.0, 0.0)
 
 
 def _average(values: Array, half: int) -> Array:

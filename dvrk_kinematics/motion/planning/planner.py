@@ -215,9 +215,7 @@ class Planner:
             step,
             distance,
             fraction,
-            loss.joint,
-            loss.value,
-            loss.limit,
+            *loss.breach,
             loss.detail,
         )
         refused.flight_plan = self.describe(str(refused), refusal.trial)
@@ -278,9 +276,7 @@ class Planner:
                 self._segments[0].step,
                 0.0,
                 0.0,
-                excess.joint,
-                excess.value,
-                excess.limit,
+                *excess.breach,
                 "somewhere in the motion as a whole",
             )
 

@@ -12,6 +12,7 @@ from dvrk_kinematics.errors import PlanReason
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruptible import check_in
+from dvrk_kinematics.kinematics.result import Breach
 from dvrk_kinematics.motion.cannula import CannulaRule
 from dvrk_kinematics.motion.extremes import (
     Excess,
@@ -19,7 +20,7 @@ from dvrk_kinematics.motion.extremes import (
     find_excess,
     find_relapse,
 )
-from dvrk_kinematics.motion.limits import RELATIVE_SLACK, MotionLimits
+from dvrk_kinematics.motion.limits import MotionLimits
 from dvrk_kinematics.motion.planning.knots import (
     LONGEST_S,
     Nanoseconds,
@@ -30,18 +31,21 @@ from dvrk_kinematics.motion.planning.path_follower import Loss, PathFollower
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.planning.trial import Trial, make_trial
 from dvrk_kinematics.motion.segments import Segment, TipSegment
+from dvrk_kinematics.motion.tolerances import (
+    POSITION_TOLERANCE_M,
+    RELATIVE_SLACK,
+    ROTATION_TOLERANCE_RAD,
+)
 
-__all__ = ["POSITION_TOLERANCE_M", "REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
+__all__ = ["REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
 
-POSITION_TOLERANCE_M = 1e-6
-ROTATION_TOLERANCE_RAD = 1e-6
-"""How far what is played may be from the exact path."""
 
 _AIM = 0.5
 """Part of the tolerances that is aimed at: between samples it may be a little more."""
 _SHORTEST_S = 5e-4
 """Knots are not put closer than this."""
 _ATTEMPTS = 40
+"""How often a segment is planned, at most, before it is refused."""
 _FIRST = 0.6
 """Part of a segment's planning that is done after one attempt: about as many need one as more."""
 _SLOWEST = 1000.0
@@ -203,7 +207,8 @@ class Prover:
     def _note(self, segment: Segment, excess: Excess) -> None:
         if segment.slowed_by > self._slowest:
             self._slowest = segment.slowed_by
-            self.slowed_for = f"{excess.quantity.value} of {excess.joint} in step {segment.step}"
+            what = f"{excess.quantity.value} of {excess.breach.joint}"
+            self.slowed_for = f"{what} in step {segment.step}"
 
     def _find_shallow(self, trial: Trial, q_begin: Array) -> Loss | None:
         """Where the wrist comes too near to the remote centre.
@@ -225,17 +230,20 @@ class Prover:
         return Loss(
             float(trial.grid.t[row]),
             PlanReason.IN_CANNULA,
-            self._limits.names[rule.joint],
-            rule.depth(trial.extremes.lowest),
-            rule.min_depth_m,
+            Breach(
+                self._limits.names[rule.joint],
+                rule.depth(trial.extremes.lowest),
+                rule.min_depth_m,
+            ),
             "depth of the wrist beyond the remote centre, m",
         )
 
     def _as_loss(self, excess: Excess, trial: Trial) -> Loss:
-        j = self._limits.names.index(excess.joint)
+        joint, value, limit = excess.breach
+        j = self._limits.names.index(joint)
         if excess.quantity is SplineQuantity.POSITION:
             q = trial.played.q[:, j]
-            row = int(np.argmax(q) if excess.value > excess.limit else np.argmin(q))
+            row = int(np.argmax(q) if value > limit else np.argmin(q))
         else:
             is_speed = excess.quantity is SplineQuantity.VELOCITY
             rates = trial.played.qd if is_speed else trial.played.qdd
@@ -243,7 +251,7 @@ class Prover:
         at = float(trial.grid.t[row])
         reason = REASONS[excess.quantity]
         advice = "" if excess.quantity is SplineQuantity.POSITION else self._advise(trial)
-        return Loss(at, reason, excess.joint, excess.value, excess.limit, advice)
+        return Loss(at, reason, excess.breach, advice)
 
 
 def _round_up(factor: float) -> str:
@@ -279,9 +287,7 @@ def _find_deviation(trial: Trial) -> Loss | None:
     return Loss(
         float(trial.grid.t[row]),
         PlanReason.DEVIATION,
-        "",
-        float(played.position_deviation[row]),
-        POSITION_TOLERANCE_M,
+        Breach("", float(played.position_deviation[row]), POSITION_TOLERANCE_M),
         f"m; {played.rotation_deviation[row]:.3g} rad, allowed {ROTATION_TOLERANCE_RAD:g}; "
         f"smallest singular value {trial.singular_values[row]:.3g}",
     )

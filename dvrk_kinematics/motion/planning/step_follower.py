@@ -13,8 +13,8 @@ from dvrk_kinematics.geometry.angles import nearest_turn
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruptible import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE
-from dvrk_kinematics.kinematics.result import IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.result import Breach, IkPolicy, IkResult, IkStatus
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 from dvrk_kinematics.models.schema import JointKind
 from dvrk_kinematics.motion.limits import Allowed
 from dvrk_kinematics.motion.segments import TipSegment
@@ -51,17 +51,13 @@ class Loss(NamedTuple):
     Attributes:
         time_s: When, on the segment's time (s).
         reason: Why.
-        joint: The joint that forbids it; empty if none does.
-        value: What was found.
-        limit: What is allowed.
+        breach: The joint that forbids it, what was found, and what is allowed.
         detail: What else there is to say.
     """
 
     time_s: float
     reason: PlanReason
-    joint: str = ""
-    value: float = float("nan")
-    limit: float = float("nan")
+    breach: Breach = Breach()
     detail: str = ""
 
 
@@ -252,15 +248,15 @@ class StepFollower:
     def _jumped(self, q: Array, before: Array, time_s: float) -> Loss:
         step = np.abs(q - before)
         j = int(np.argmax(step / self.jump))
-        return Loss(time_s, PlanReason.JUMP, self._names[j], float(step[j]), float(self.jump[j]))
+        breach = Breach(self._names[j], float(step[j]), float(self.jump[j]))
+        return Loss(time_s, PlanReason.JUMP, breach)
 
     def _outside(self, q: Array, time_s: float) -> Loss:
         below, above = self.allowed.lower - q, q - self.allowed.upper
         j = int(np.argmax(np.maximum(below, above)))
         bound = self.allowed.lower if below[j] > above[j] else self.allowed.upper
-        return Loss(
-            time_s, PlanReason.POSITION_LIMIT, self._names[j], float(q[j]), float(bound[j])
-        )
+        breach = Breach(self._names[j], float(q[j]), float(bound[j]))
+        return Loss(time_s, PlanReason.POSITION_LIMIT, breach)
 
 
 def _make_stricter(arm: Arm) -> Arm:

@@ -26,10 +26,10 @@ from math import isnan, nan
 
 import numpy as np
 
-from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.serial_arm import SerialArm
 from dvrk_kinematics.motion.joint_path import JointPath
+from dvrk_kinematics.motion.planning.contour import MOST_POINTS, ContourSearch, search_grid
 
 __all__ = [
     "EXACT",
@@ -79,38 +79,9 @@ def describe_lag(figures: FollowingFigures) -> str:
     return f"{1e3 * figures.lag_mean:.1f} / {1e3 * figures.lag_max:.1f} ms"
 
 
-_STEP_S = 0.002
-"""How finely a path is looked at before the nearest point is found between two of its points."""
-_MOST_POINTS = 250_000
-"""Points at which a path is looked at, at most."""
-
-_CATCH_UP = 3.0
-"""How many times faster than planned a motion is still recognised."""
-
-_HEAD_START_S = 1.0
-"""How much further than the time since it began a motion may be at its first state (s). When it
-began is known by what its player said first, which a busy machine may have slowed by then."""
-
-_LOOK_BACK_S = 0.05
-_REST_M = 1e-9
-_OFF_M = 1e-5
-_MUCH_NEARER = 0.01
-_LEVER_M = 0.05
-"""The distance that weighs as much as a radian in what "nearest" means, as for the planner."""
-
-_TIE = 1e-5
-"""Metres of distance that a second of path time is worth, so that a path at rest has an order."""
-
 _MOVING = 0.1
 """Share of the path's top speed below which its time says nothing."""
 
-_ROUNDS = 8
-"""Steps of Newton's method between two points of the path, at most."""
-_SLOPE_S = 1e-4
-"""Half of the stretch (s) over which the path's slope is taken."""
-_FINE_S = 1e-7
-_ON_M = 1e-12
-"""Steps (s) and distances (m) that need no further one."""
 _FIRST_S = 1e-9
 """How much the first state weighs (s), of which is not known how far it went."""
 
@@ -209,16 +180,13 @@ class TipFollower:
         planned_tip: Its tip there (m), shape (M, 3).
     """
 
-    def __init__(self, arm: SerialArm, path: JointPath, most_points: int = _MOST_POINTS) -> None:
+    def __init__(self, arm: SerialArm, path: JointPath, most_points: int = MOST_POINTS) -> None:
         self._arm, self._path = arm, path
-        step_s = max(_STEP_S, path.duration_s / most_points)
-        count = int(np.ceil(path.duration_s / step_s)) + 2
-        self.grid = np.linspace(0.0, path.duration_s, count)
+        self.grid = search_grid(path.duration_s, most_points)
         self.planned_q = path.position(self.grid)
-        self._way = _weigh(arm.forward(self.planned_q))
-        self.planned_tip = self._way[:, :3]
-        slope = np.gradient(self._way, self._step(), axis=0)
-        self._speed = np.linalg.norm(slope, axis=1)
+        planned = arm.forward(self.planned_q)
+        self.planned_tip = planned[:, :3, 3]
+        self._search = ContourSearch(self._poses_at, self.grid, planned)
 
     def follow(self, times: Array, q: Array) -> Following:
         """Compare the states of a motion, in their order.
@@ -234,10 +202,10 @@ class TipFollower:
         if not len(times):
             return Following(*(np.empty(0) for _ in range(5)))
         T = self._arm.forward(q)
-        points = _weigh(T)
-        along = self._refine(self._nearest_times(times, points), points)
-        position, rotation = self._errors(along, T)
-        is_moving = np.interp(along, self.grid, self._speed) > _MOVING * self._speed.max()
+        along = self._search.follow(times, T)
+        position, rotation = self._search.errors_at(along, T)
+        speed = self._search.speed
+        is_moving = np.interp(along, self.grid, speed) > _MOVING * speed.max()
         lag = np.where(is_moving, times - along, np.nan)
         return Following(times, along, position, rotation, lag)
 
@@ -250,113 +218,10 @@ class TipFollower:
             window_s: How much earlier or later the nearest point may be planned (s).
         """
         T = self._arm.forward(q[None])
-        points = _weigh(T)
         here = min(max(time_s, 0.0), self._path.duration_s)
-        first = max(0, int((here - window_s) / self._step()))
-        near, _ = self._search(first, here + window_s, points[0], here)
-        along = self._refine(np.array([near]), points)
-        position, rotation = self._errors(along, T)
+        along = self._search.find_near(np.array([here]), T, window_s)
+        position, rotation = self._search.errors_at(along, T)
         return float(position[0]), float(rotation[0])
 
-    def _errors(self, along: Array, T: Array) -> tuple[Array, Array]:
-        planned = self._arm.forward(self._path.position(along))
-        position = np.linalg.norm(T[:, :3, 3] - planned[:, :3, 3], axis=1)
-        return position, so3.angle_between(T[:, :3, :3], planned[:, :3, :3])
-
-    def _step(self) -> float:
-        # A path of no duration has steps too.
-        return max(float(self.grid[1] - self.grid[0]), _FINE_S)
-
-    def _points_at(self, times: Array) -> Array:
-        clipped = np.clip(times, 0.0, self._path.duration_s)
-        return _weigh(self._arm.forward(self._path.position(clipped)))
-
-    def _refine(self, along: Array, points: Array) -> Array:
-        """Newton's method on the path itself, which is curved between two points of the grid."""
-        best = along.copy()
-        off = _squares(self._points_at(best) - points)
-        rows, reach = np.arange(len(best)), np.full(len(best), self._step())
-        for _ in range(_ROUNDS):
-            here, wanted = best[rows], points[rows]
-            before, after = self._points_at(here - _SLOPE_S), self._points_at(here + _SLOPE_S)
-            slope = (after - before) / (2.0 * _SLOPE_S)
-            square = _squares(slope)
-            miss = ((wanted - self._points_at(here)) * slope).sum(axis=1)
-            step = miss / np.where(square > 0.0, square, 1.0)
-            step = np.clip(step, -reach[rows], reach[rows])
-            there = np.clip(here + step, 0.0, self._path.duration_s)
-            gap = _squares(self._points_at(there) - wanted)
-            is_nearer = gap < off[rows]
-            best[rows[is_nearer]], off[rows[is_nearer]] = there[is_nearer], gap[is_nearer]
-            # What overshot tries a shorter step.
-            reach[rows] = np.where(is_nearer, reach[rows], 0.25 * np.abs(step))
-            rows = rows[(np.abs(step) > _FINE_S) & (off[rows] > _ON_M**2)]
-            if not len(rows):
-                break
-        return np.asarray(best)
-
-    def _nearest_times(self, times: Array, points: Array) -> Array:
-        """Where on the path each point is nearest, following the path from its start.
-
-        A path may cross or repeat itself, so that the nearest point anywhere could belong to
-        another time. So each search is about where the last one ended; only a point that is off
-        the path there is looked for up to where the plan would be by now, as after a state that
-        came late.
-        """
-        along = np.empty(len(times))
-        here = before = 0.0
-        for k, (now, point) in enumerate(zip(times.tolist(), points, strict=True)):
-            expected = here + now - before
-            first = max(0, int((here - _LOOK_BACK_S) / self._step()))
-            ahead = here + _CATCH_UP * (now - before) + (_HEAD_START_S if k == 0 else 0.0)
-            here, off = self._search(first, ahead, point, expected)
-            if off > _OFF_M**2 and now > ahead:
-                far, far_off = self._search(first, now, point, expected)
-                here = far if far_off < _MUCH_NEARER * off else here
-            along[k], before = here, now
-        return along
-
-    def _search(
-        self, first: int, ahead: float, point: Array, expected: float
-    ) -> tuple[float, float]:
-        """The nearest time from a row until a time ahead (s), and its distance squared (m^2)."""
-        grid, way = self.grid, self._way
-        last = min(len(grid), max(int((ahead + _LOOK_BACK_S) / self._step()) + 2, first + 1))
-        first = min(first, last - 1)
-        squares = _squares(way[first:last] - point)
-        tie = _TIE * (grid[first:last] - expected)
-        return self._between(first + int(np.argmin(squares + tie * tie)), point, expected)
-
-    def _between(self, row: int, point: Array, expected: float) -> tuple[float, float]:
-        """The same, of the two pieces beside a row.
-
-        Where the path rests many times are as near, and the one expected is taken.
-        """
-        grid, way = self.grid, self._way
-        best, best_distance = float(grid[row]), float(((way[row] - point) ** 2).sum())
-        for a, b in ((row - 1, row), (row, row + 1)):
-            if a < 0 or b >= len(grid):
-                continue
-            piece = way[b] - way[a]
-            length = float(piece @ piece)
-            if length == 0.0:
-                continue
-            share = min(max(float((point - way[a]) @ piece) / length, 0.0), 1.0)
-            off = way[a] + share * piece - point
-            if float(off @ off) < best_distance:
-                best = float(grid[a] + share * (grid[b] - grid[a]))
-                best_distance = float(off @ off)
-        near = min(max(round(expected / self._step()), 0), len(grid) - 1)
-        is_as_near = float(((way[near] - point) ** 2).sum()) <= best_distance + _REST_M**2
-        return min(max(expected, 0.0), float(grid[-1])) if is_as_near else best, best_distance
-
-
-def _squares(rows: Array) -> Array:
-    return np.asarray(np.einsum("nv,nv->n", rows, rows))
-
-
-def _weigh(T: Array) -> Array:
-    """Poses as points (m) whose distances count both position and angle; (N, 4, 4) -> (N, 12)."""
-    # The norm of a difference of rotations is nearly the angle times the root of 2.
-    turns = T[:, :3, :3].reshape(-1, 9) * (_LEVER_M / np.sqrt(2.0))
-    return np.concatenate([T[:, :3, 3], turns], axis=1)
+    def _poses_at(self, times: Array) -> Array:
+        return self._arm.forward(self._path.position(times))

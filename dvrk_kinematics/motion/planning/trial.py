@@ -13,13 +13,14 @@ from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm
 from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.rates import solve_rates
-from dvrk_kinematics.kinematics.result import IkPolicy
+from dvrk_kinematics.kinematics.result import Breach, IkPolicy
 from dvrk_kinematics.motion.extremes import Extremes, find_extremes
 from dvrk_kinematics.motion.planning.knots import Grid, Nanoseconds, make_grid
 from dvrk_kinematics.motion.planning.path_follower import Loss, PathFollower
 from dvrk_kinematics.motion.planning.progress import UNWATCHED, PlanningProgress
 from dvrk_kinematics.motion.segments import JointSegment, Segment, TipSegment
-from dvrk_kinematics.motion.spline import Spline
+from dvrk_kinematics.motion.spline import Spline, evaluate_polynomials
+from dvrk_kinematics.motion.tolerances import EXACT_RAD, JOINT_GAP
 
 __all__ = ["Played", "Trial", "make_trial"]
 
@@ -29,13 +30,9 @@ _CHUNK = 8192
 """Samples that are looked at together."""
 _FOLLOWING = 0.6
 """Part of a trial that goes by with following its path."""
-_SAME = 1e-6
-"""How far a segment may begin from where the joints are (rad, m)."""
 _GIVEN_UP = 0.1
 """The same for a joint move: where orientation was given up, paths end only about where they
 would with other samples."""
-_EXACT_RAD = 1e-9
-"""A tool that is turned away by less follows its path exactly."""
 
 
 class Played(NamedTuple):
@@ -106,13 +103,13 @@ def make_trial(
     """
     grid = make_grid(times_ns)
     if isinstance(segment, JointSegment):
-        tolerance = _SAME if follower.policy is IkPolicy.EXACT else _GIVEN_UP
+        tolerance = JOINT_GAP if follower.policy is IkPolicy.EXACT else _GIVEN_UP
         gap = _find_gap(arm, segment.q_start, q_begin, tolerance)
         if gap is not None:
             return gap
         segment = replace(segment, q_start=q_begin)
         q, given_up = segment.motion(grid.t).q, np.zeros(len(grid.t))
-        gap = _find_gap(arm, q[0], q_begin, _SAME)
+        gap = _find_gap(arm, q[0], q_begin, JOINT_GAP)
         if gap is not None:
             return gap
         spline = _knot_joints(segment, grid, is_smooth)
@@ -121,7 +118,7 @@ def make_trial(
         if isinstance(followed, Loss):
             return followed
         q, given_up = followed.q, followed.given_up
-        gap = _find_gap(arm, q[0], q_begin, _SAME)
+        gap = _find_gap(arm, q[0], q_begin, JOINT_GAP)
         if gap is not None:
             return gap
         # The motion goes on from where the joints are, to the last bit.
@@ -146,7 +143,7 @@ def _part_given_up(played: Played, grid: Grid, given_up: Array) -> tuple[Played,
     if not given_up.any():
         return played, given_up
     turned = np.zeros(len(grid.knots), dtype=np.bool_)
-    rows = np.flatnonzero(given_up > _EXACT_RAD)
+    rows = np.flatnonzero(given_up > EXACT_RAD)
     turned[grid.interval[rows]] = True
     # A sample that is a knot belongs to the interval before it too.
     turned[np.maximum(grid.interval[rows] - (grid.u[rows] == 0.0), 0)] = True
@@ -167,9 +164,7 @@ def _find_gap(arm: Arm, q: Array, q_begin: Array, tolerance: float) -> Loss | No
     return Loss(
         0.0,
         PlanReason.START,
-        arm.joint_names[j],
-        float(q[j]),
-        float(q_begin[j]),
+        Breach(arm.joint_names[j], float(q[j]), float(q_begin[j])),
         "the path begins elsewhere than where the joints are",
     )
 
@@ -191,7 +186,7 @@ def _knot_path(
     t, q_knots = grid.t[rows], q[rows]
     motion = segment.motion(t)
     J = arm.jacobian(q_knots)
-    is_turned = given_up[rows] > _EXACT_RAD
+    is_turned = given_up[rows] > EXACT_RAD
     is_free = q.shape[1] > 6 or bool(is_turned.any())
     guess = np.gradient(q, grid.t, axis=0)[rows] if is_free else np.zeros_like(q_knots)
     qd = _solve_near(J, motion.V, guess, is_turned)
@@ -227,12 +222,7 @@ def _play(arm: Arm, spline: Spline, grid: Grid, segment: Segment) -> Played:
         check_in()
         rows = slice(first, first + _CHUNK)
         knots, u = grid.interval[rows], grid.u[rows][:, None]
-        q = coefficients[-1][knots]
-        qd, half_qdd = np.zeros_like(q), np.zeros_like(q)
-        for row in coefficients[-2::-1]:
-            half_qdd = half_qdd * u + qd
-            qd = qd * u + q
-            q = q * u + row[knots]
+        q, qd, half_qdd = evaluate_polynomials((row[knots] for row in coefficients[::-1]), u, 2)
         h = lengths[knots][:, None]
         off = arm.forward(q)[:, :3] - segment.pose(grid.t[rows])[:, :3]
         # |R_a - R_b| is 2 sqrt(2) sin(angle / 2), which keeps its digits for small angles.

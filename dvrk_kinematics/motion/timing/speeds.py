@@ -17,6 +17,7 @@ from dvrk_kinematics.motion.timing.scalings import (
     quintic,
     trapezoid,
 )
+from dvrk_kinematics.motion.tolerances import LEAST_LENGTH
 
 __all__ = ["SCALINGS", "TipSpeeds", "combined", "find_scaling", "time_path"]
 
@@ -31,9 +32,6 @@ SCALINGS: Mapping[str, MakeScaling] = MappingProxyType(
     }
 )
 """Makers of scalings from length, speed and acceleration, by the names that nodes use."""
-
-_SHORTEST = 1e-12
-"""Lengths (m) and angles (rad) that are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _make_within(
     rates: list[float] = []
     gains: list[float] = []
     for way, bend, (speed, acceleration) in zip(ways, bends, limits, strict=True):
-        if way <= _SHORTEST:
+        if way <= LEAST_LENGTH:
             continue
         # The normalised rates are those of the fraction itself.
         by = 1.0 if name == "normalised" else way

@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 from dvrk_kinematics.errors import InvalidInput
 from dvrk_kinematics.geometry import so3
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.geometry.floats import pose_from_numbers
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 
 __all__ = [
@@ -107,13 +108,7 @@ def _one_to_matrix(row: list[float]) -> tuple[Array, NDArray[np.bool_]]:
     length = sqrt(x * x + y * y + z * z + w * w)
     if not (abs(length - 1.0) <= _QUATERNION_TOLERANCE and isfinite(px + py + pz)):
         return np.full((1, 4, 4), np.nan), np.array([False])
-    x, y, z, w = x / length, y / length, z / length, w / length
-    T = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w), px],
-        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w), py],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y), pz],
-        [0.0, 0.0, 0.0, 1.0],
-    ]
+    T = pose_from_numbers((px, py, pz, x / length, y / length, z / length, w / length))
     return np.array([T]), np.array([True])
 
 

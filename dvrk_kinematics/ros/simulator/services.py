@@ -13,11 +13,11 @@ from typing import Any
 
 from rclpy.node import Node
 
+from dvrk_kinematics.geometry.floats import pose_numbers
 from dvrk_kinematics.ros.common.conversions import to_flat
 from dvrk_kinematics.ros.crtk.contract import CRTK_VERSION, Service
 from dvrk_kinematics.ros.rclpy_ext.patient_answers import create_patient_service
 from dvrk_kinematics.ros.simulator.command_queue import pose_or_none
-from dvrk_kinematics.ros.simulator.state_writers import pose_numbers
 from dvrk_kinematics.simulation import SimulatedArm
 
 __all__ = ["offer_services"]
@@ -78,7 +78,7 @@ def _local_forward(arm: SimulatedArm, request: Any, response: Any) -> None:
 
 def _write_forward(answer: Any, response: Any) -> None:
     p, q = response.cp.position, response.cp.orientation
-    p.x, p.y, p.z, q.x, q.y, q.z, q.w = pose_numbers(answer.T)
+    p.x, p.y, p.z, q.x, q.y, q.z, q.w = pose_numbers(answer.T.tolist())
     response.result, response.message = answer.result, answer.message
 
 

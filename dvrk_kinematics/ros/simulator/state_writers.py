@@ -7,7 +7,6 @@ A reading that is not valid is sent with stamp 0, as the dVRK does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry.arrays import Array
+from dvrk_kinematics.geometry.floats import pose_numbers
 from dvrk_kinematics.ros.common.conversions import make_joint_state, to_flat
 from dvrk_kinematics.ros.rclpy_ext.patched_message import PatchedMessage
 
@@ -27,7 +27,6 @@ __all__ = [
     "TwistWriter",
     "WrenchWriter",
     "Writer",
-    "pose_numbers",
 ]
 
 
@@ -109,7 +108,7 @@ class PoseWriter(_StampedWriter):
     def write(self, reading: Any, ns: int) -> bytes:
         """The message of a PoseReading."""
         T, frame_id, is_valid = reading
-        return self.write_numbers(pose_numbers(T), frame_id, is_valid, ns)
+        return self.write_numbers(pose_numbers(T.tolist()), frame_id, is_valid, ns)
 
 
 class TwistWriter(_StampedWriter):
@@ -172,26 +171,5 @@ class TransformWriter:
             stamped.header.frame_id = parent
             message = TFMessage(transforms=[stamped])
             laid.lay_out((parent, child), message, "transforms[].transform")
-        laid.views[0][:] = pose_numbers(T)
+        laid.views[0][:] = pose_numbers(T.tolist())
         return laid.message.stamped(ns if is_valid else 0)
-
-
-def pose_numbers(T: Array) -> tuple[float, ...]:
-    """Turn a pose (4, 4) into x y z qx qy qz qw.
-
-    For one pose plain floats are 15 times as fast as arrays.
-    """
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = T.tolist()
-    # Four times the squares of the quaternion's entries; the largest divides with the least error.
-    squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)
-    largest = max(squares)
-    if largest == squares[3]:
-        q = (h - f, c - g, d - b, largest)
-    elif largest == squares[0]:
-        q = (largest, b + d, c + g, h - f)
-    elif largest == squares[1]:
-        q = (b + d, largest, f + h, c - g)
-    else:
-        q = (c + g, f + h, largest, d - b)
-    scale = math.copysign(0.5 / math.sqrt(largest), q[3])
-    return (x, y, z, q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale)

@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from dvrk_kinematics.geometry import so3
+from dvrk_kinematics.geometry.floats import pose_numbers
 from dvrk_kinematics.ros.common.conversions import matrices_to_cp
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns
 from dvrk_kinematics.ros.simulator import state_writers as state
@@ -43,7 +44,7 @@ def pose(*quaternion: float) -> Any:
 @given(st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: np.linalg.norm(q) > 1e-3))
 def test_one_pose_is_written_as_many_are(quaternion: tuple[float, ...]) -> None:
     T = pose(*quaternion)
-    one, many = np.array(state.pose_numbers(T)), matrices_to_cp(T)
+    one, many = np.array(pose_numbers(T.tolist())), matrices_to_cp(T)
     sign = np.sign(one[3:] @ many[3:])
     np.testing.assert_allclose(one[:3], many[:3])
     np.testing.assert_allclose(one[3:], sign * many[3:], atol=1e-12)

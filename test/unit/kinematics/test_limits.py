@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics.errors import InvalidInput, LimitViolation
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE
 
 
 @pytest.fixture
@@ -19,6 +20,10 @@ def test_every_violated_joint_is_named_with_value_and_bounds(limits: JointLimits
     assert [tuple(item) for item in found] == [
         ("yaw", 1.5, -1.0, 1.0),
         ("roll", -5.0, -4.0, 4.0),
+    ]
+    assert [violation.breach for violation in found] == [
+        ("yaw", 1.5, 1.0),
+        ("roll", -5.0, -4.0),
     ]
 
 

@@ -13,20 +13,20 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.interruptible import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
-from dvrk_kinematics.kinematics.solvers.psm.branches import GUARD_M, NEAR_AXIS
-from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry, Rows
+from dvrk_kinematics.kinematics.solvers.psm.branches import NEAR_AXIS
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.selector import Selector, opposite_batch
-from dvrk_kinematics.kinematics.solvers.settler import ROUNDING
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex
+from dvrk_kinematics.kinematics.tolerances import GUARD_M, LIMIT_TOLERANCE, NEARLY_INSIDE
 
 __all__ = ["PsmBatch"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-CHUNK = 4096
-"""Rows worked on at once: their columns fit a core's cache, whatever the size of the batch."""
 
 
 class PsmBatch:
@@ -56,49 +56,28 @@ class PsmBatch:
         self._selector = selector
         self._solve_one = solve_one
 
-    def solve(
-        self, T: FloatArray, seed: FloatArray | None, good: BoolArray | None
-    ) -> BatchIkResult:
-        """Solve N poses.
-
-        Args:
-            T: Base to tip, shape (N, 4, 4).
-            seed: Joint positions to stay near (rad, m): None, shape (6,) or (N, 6).
-            good: Which poses are finite and rigid, shape (N,); None if all are.
-        """
-        count = len(T)
-        result = BatchIkResult.empty(count, 6)
-        near = np.array(self._selector.rest) if seed is None else seed
-        for start in range(0, count, CHUNK):
-            check_in()
-            rows = slice(start, min(start + CHUNK, count))
-            part_seed = near[rows] if near.ndim == 2 else near
-            if good is not None and not good[rows].all():
-                usable = np.flatnonzero(good[rows])
-                if not len(usable):
-                    continue
-                part_seed = part_seed[usable] if near.ndim == 2 else part_seed
-                self._solve_rows(T[rows][usable], part_seed, result, usable + start)
-            else:
-                self._solve_rows(T[rows], part_seed, result, rows)
-        return result
-
-    def _solve_rows(
+    def solve_rows(
         self,
         T: FloatArray,
         seed: FloatArray,
         result: BatchIkResult,
-        rows: slice | npt.NDArray[np.intp],
+        rows: RowsIndex,
     ) -> None:
-        """Solve one chunk into its place in the result."""
+        """Solve M poses into their place in the result.
+
+        Args:
+            T: Base to tip, shape (M, 4, 4).
+            seed: Joint positions to stay near (rad, m), shape (M, 6).
+            result: What to write into.
+            rows: Where to, M of them.
+        """
         R, p = self._frame6(T)
         q, sole = self._first_branch(R, p, seed)
         status = np.zeros(len(T), dtype=np.uint8)
         mask = np.zeros(len(T), dtype=np.uint32)
         if not sole.all():
             rest = np.flatnonzero(~sole)
-            some = seed[rest] if seed.ndim == 2 else seed
-            q[rest] = self._best_branch(R[:, rest], p[:, rest], T[rest], some)
+            q[rest] = self._best_branch(R[:, rest], p[:, rest], T[rest], seed[rest])
             mask[rest] = self._limits.mask_batch(q[rest])
             status[mask != 0] = IkStatus.OUTSIDE_LIMITS
         result.q[rows] = q
@@ -136,7 +115,7 @@ class PsmBatch:
         q = np.empty((len(rho), 6))
         self._fill(R, (pz / d, u / d, -px / rho, -py / rho), q)
         q[:, 2] = d + self._geometry.b
-        q[:, 3] = self._selector.turn_batch(q[:, 3], 3, seed[..., 3])
+        q[:, 3] = self._selector.turn_batch(q[:, 3], 3, seed[:, 3])
         sole = regular
         for i, (low, high) in enumerate(self._box):
             sole &= (q[:, i] >= low) & (q[:, i] <= high)
@@ -173,11 +152,10 @@ class PsmBatch:
         best = self._selector.choose_batch(q, seed)
         # What is outside by rounding is settled one by one.
         worst = self._limits.excess(best).max(axis=1)
-        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= 10.0 * ROUNDING)
+        open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= NEARLY_INSIDE)
         for i in np.flatnonzero(open_joint):
             check_in()
-            one_seed = seed[i] if seed.ndim == 2 else seed
-            best[i] = self._solve_one(T[i].tolist(), one_seed.tolist()).q
+            best[i] = self._solve_one(T[i].tolist(), seed[i].tolist()).q
         return best
 
     @staticmethod

@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import atan2, cos, pi, sin, sqrt
 
-from dvrk_kinematics.kinematics.solvers.psm.geometry import Rows
+from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.solvers.selector import opposite
+from dvrk_kinematics.kinematics.tolerances import AXIS_GUARD_SINE, GUARD_M
 
 __all__ = [
-    "GUARD_M",
     "NEAR_AXIS",
     "Rotation",
     "Vector",
@@ -36,13 +36,9 @@ __all__ = [
 Vector = tuple[float, float, float]
 Rotation = tuple[float, float, float, float, float, float, float, float, float]
 
-GUARD_M = 1e-10
-"""Nearer than this (m) to the first two degenerate places the pose counts as in them: what the
-seed then decides moves the tip by no more than this."""
-AXIS_GUARD = 1e-9
-"""Sine of the angle between shaft and yaw axis under which the yaw is free."""
 NEAR_AXIS = 1e-3
-"""The same sine, under which the roll is measured against the yaw that was chosen."""
+"""Sine of the angle between shaft and yaw axis under which the roll is measured against the yaw
+that was chosen."""
 
 
 def frame6_from_tip(T: Rows) -> tuple[Rotation, Vector]:
@@ -142,7 +138,7 @@ def _shaft(
         q4 = atan2(r10 * c6 - r11 * s6, -(s5 * (r10 * s6 + r11 * c6) + r12 * c5))
     else:
         # Here yaw and roll turn about nearly the same axis: the roll makes up for the yaw.
-        q1 = atan2(zx, -zz) if h > AXIS_GUARD else seed_yaw
+        q1 = atan2(zx, -zz) if h > AXIS_GUARD_SINE else seed_yaw
         nx, ny = s5 * s6, s5 * c6
         x = r00 * nx + r01 * ny + r02 * c5
         y = r10 * nx + r11 * ny + r12 * c5

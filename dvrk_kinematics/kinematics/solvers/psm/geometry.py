@@ -25,20 +25,14 @@ import numpy as np
 
 from dvrk_kinematics.errors import ModelError
 from dvrk_kinematics.geometry.arrays import Array
-from dvrk_kinematics.models.schema import ArmModel, Convention
+from dvrk_kinematics.geometry.floats import Rows, times_rows
+from dvrk_kinematics.kinematics.chain import has_angles
+from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = [
     "STANDARD_TIP",
     "PsmGeometry",
-    "Rows",
-    "forward_floats",
-    "jacobian_floats",
-    "times_rows",
 ]
-
-Rows = Sequence[Sequence[float]]
-"""A pose as four rows of four floats."""
-
 
 PSM_ROWS = (
     (pi / 2, pi / 2),
@@ -87,11 +81,66 @@ class PsmGeometry:
 
     def forward(self, q: Array) -> Array:
         """Compute poses of the tip, shape (N, 4, 4), for a few joint positions, shape (N, 6)."""
-        return np.array([forward_floats(row, self) for row in q.tolist()])
+        return np.array([self.forward_floats(row) for row in q.tolist()])
 
     def jacobian(self, q: Array) -> Array:
         """Compute Jacobians, shape (N, 6, 6), for a few joint positions, shape (N, 6)."""
-        return np.array([jacobian_floats(row, self) for row in q.tolist()])
+        return np.array([self.jacobian_floats(row) for row in q.tolist()])
+
+    def forward_floats(self, q: Sequence[float]) -> list[list[float]]:
+        """Compute the pose of the tip in the base.
+
+        Args:
+            q: Joint positions (rad, m), six floats.
+
+        Returns:
+            Base to tip, four rows of four floats.
+        """
+        frame = _frame6(q, self.a, self.b)
+        _, _, _, _, _, _, x0, x1, x2, y0, y1, y2, z0, z1, z2, t0, t1, t2 = frame
+        if self.is_standard:
+            return [
+                [-z0, -x0, y0, t0],
+                [-z1, -x1, y1, t1],
+                [-z2, -x2, y2, t2],
+                [0.0, 0.0, 0.0, 1.0],
+            ]
+        T6 = [[x0, y0, z0, t0], [x1, y1, z1, t1], [x2, y2, z2, t2], [0.0, 0.0, 0.0, 1.0]]
+        return times_rows(T6, self.tip)
+
+    def jacobian_floats(self, q: Sequence[float]) -> list[list[float]]:
+        """Compute the geometric Jacobian: tip velocity and angular velocity in base axes.
+
+        The axes of yaw, pitch and roll pass through the base's origin, so their columns are z x t.
+
+        Args:
+            q: Joint positions (rad, m), six floats.
+
+        Returns:
+            Six rows of six floats: the linear rows (m/s per rad/s or m/s), then the angular ones.
+        """
+        frame = _frame6(q, self.a, self.b)
+        y4x, y4y, y4z, zx, zy, zz, x0, x1, x2, y0, y1, y2, z0, z1, z2, tx, ty, tz = frame
+        s1, c1, d = sin(q[0]), cos(q[0]), q[2] - self.b
+        lx = ly = lz = 0.0
+        if not self.is_standard:
+            # The lever of the last joint, from frame 6 to the tip.
+            ox, oy, oz = (row[3] for row in self.tip[:3])
+            lx = x0 * ox + y0 * oy + z0 * oz
+            ly = x1 * ox + y1 * oy + z1 * oz
+            lz = x2 * ox + y2 * oy + z2 * oz
+            tx, ty, tz = tx + lx, ty + ly, tz + lz
+        ex, ey, ez = tx - d * zx, ty - d * zy, tz - d * zz
+        rx, ry, rz = z1 * lz - z2 * ly, z2 * lx - z0 * lz, z0 * ly - z1 * lx
+        # Axes: yaw (0, -1, 0), pitch (-c1, 0, -s1), roll z, wrist pitch y4, wrist yaw z6.
+        return [
+            [-tz, s1 * ty, zx, zy * tz - zz * ty, y4y * ez - y4z * ey, rx],
+            [0.0, c1 * tz - s1 * tx, zy, zz * tx - zx * tz, y4z * ex - y4x * ez, ry],
+            [tx, -c1 * ty, zz, zx * ty - zy * tx, y4x * ey - y4y * ex, rz],
+            [0.0, -c1, 0.0, zx, y4x, z0],
+            [-1.0, 0.0, 0.0, zy, y4y, z1],
+            [0.0, -s1, 0.0, zz, y4z, z2],
+        ]
 
     @staticmethod
     def from_model(model: ArmModel) -> PsmGeometry:
@@ -102,10 +151,8 @@ class PsmGeometry:
         """
         rows = model.chain
         fits = (
-            model.convention is Convention.MODIFIED
-            and len(rows) == len(PSM_ROWS) == len(model.joints)
+            has_angles(model, PSM_ROWS)
             and bool(np.array_equal(model.T_base, np.eye(4)))
-            and np.allclose([(row.alpha, row.theta) for row in rows], PSM_ROWS, atol=1e-12)
             and not any(row.a for row in rows[:5])
             and not any(rows[i].d for i in (0, 1, 4, 5))
         )
@@ -114,20 +161,6 @@ class PsmGeometry:
                 f"{model.file}: chain", "ik 'psm' needs a PSM's chain with a standard wrist"
             )
         return PsmGeometry(rows[5].a, -rows[2].d - rows[3].d, model.T_tip_offset.tolist())
-
-
-def times_rows(A: Rows, B: Rows) -> list[list[float]]:
-    """Multiply two poses, four rows of four floats each."""
-    (b00, b01, b02, b03), (b10, b11, b12, b13), (b20, b21, b22, b23), _ = B
-    return [
-        [
-            x * b00 + y * b10 + z * b20,
-            x * b01 + y * b11 + z * b21,
-            x * b02 + y * b12 + z * b22,
-            x * b03 + y * b13 + z * b23 + t,
-        ]
-        for x, y, z, t in A
-    ]
 
 
 def _frame6(q: Sequence[float], a: float, b: float) -> tuple[float, ...]:
@@ -147,61 +180,3 @@ def _frame6(q: Sequence[float], a: float, b: float) -> tuple[float, ...]:
         *(c5 * xx - s5 * zx, c5 * xy + s5 * s2, c5 * xz - s5 * zz),
         *(d * zx + a * wx, a * wy - d * s2, d * zz + a * wz),
     )
-
-
-def forward_floats(q: Sequence[float], geometry: PsmGeometry) -> list[list[float]]:
-    """Compute the pose of the tip in the base.
-
-    Args:
-        q: Joint positions (rad, m), six floats.
-        geometry: The arm.
-
-    Returns:
-        Base to tip, four rows of four floats.
-    """
-    frame = _frame6(q, geometry.a, geometry.b)
-    _, _, _, _, _, _, x0, x1, x2, y0, y1, y2, z0, z1, z2, t0, t1, t2 = frame
-    if geometry.is_standard:
-        return [
-            [-z0, -x0, y0, t0],
-            [-z1, -x1, y1, t1],
-            [-z2, -x2, y2, t2],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    T6 = [[x0, y0, z0, t0], [x1, y1, z1, t1], [x2, y2, z2, t2], [0.0, 0.0, 0.0, 1.0]]
-    return times_rows(T6, geometry.tip)
-
-
-def jacobian_floats(q: Sequence[float], geometry: PsmGeometry) -> list[list[float]]:
-    """Compute the geometric Jacobian: tip velocity and angular velocity in base axes.
-
-    The axes of yaw, pitch and roll pass through the base's origin, so their columns are z x t.
-
-    Args:
-        q: Joint positions (rad, m), six floats.
-        geometry: The arm.
-
-    Returns:
-        Six rows of six floats: the linear rows (m/s per rad/s or m/s), then the angular ones.
-    """
-    frame = _frame6(q, geometry.a, geometry.b)
-    y4x, y4y, y4z, zx, zy, zz, x0, x1, x2, y0, y1, y2, z0, z1, z2, tx, ty, tz = frame
-    s1, c1, d = sin(q[0]), cos(q[0]), q[2] - geometry.b
-    lx = ly = lz = 0.0
-    if not geometry.is_standard:
-        # The lever of the last joint, from frame 6 to the tip.
-        ox, oy, oz = (row[3] for row in geometry.tip[:3])
-        lx = x0 * ox + y0 * oy + z0 * oz
-        ly = x1 * ox + y1 * oy + z1 * oz
-        lz = x2 * ox + y2 * oy + z2 * oz
-        tx, ty, tz = tx + lx, ty + ly, tz + lz
-    ex, ey, ez = tx - d * zx, ty - d * zy, tz - d * zz
-    # Axes: yaw (0, -1, 0), pitch (-c1, 0, -s1), roll z, wrist pitch y4, wrist yaw z6.
-    return [
-        [-tz, s1 * ty, zx, zy * tz - zz * ty, y4y * ez - y4z * ey, z1 * lz - z2 * ly],
-        [0.0, c1 * tz - s1 * tx, zy, zz * tx - zx * tz, y4z * ex - y4x * ez, z2 * lx - z0 * lz],
-        [tx, -c1 * ty, zz, zx * ty - zy * tx, y4x * ey - y4y * ex, z0 * ly - z1 * lx],
-        [0.0, -c1, 0.0, zx, y4x, z0],
-        [-1.0, 0.0, 0.0, zy, y4y, z1],
-        [0.0, -s1, 0.0, zz, y4z, z2],
-    ]

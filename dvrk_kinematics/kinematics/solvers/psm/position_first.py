@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dvrk_kinematics.errors import InvalidInput
+from dvrk_kinematics.geometry.floats import Rows, times_rows
 from dvrk_kinematics.kinematics.interruptible import check_in
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.branches import all_branches, frame6_from_tip
-from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry, Rows, times_rows
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.wrist_search import (
     WristProblem,
     WristSearch,
@@ -28,6 +29,7 @@ from dvrk_kinematics.kinematics.solvers.psm.wrist_search import (
     follow_wrist,
 )
 from dvrk_kinematics.kinematics.solvers.selector import Selector
+from dvrk_kinematics.kinematics.tolerances import LIMIT_TOLERANCE, POSITION_TOLERANCE_M
 
 __all__ = ["PositionFirst", "survey"]
 
@@ -96,8 +98,7 @@ def _valleys(score: FloatArray) -> BoolArray:
 
 
 STARTS = 8
-POSITION_TOLERANCE_M = 1e-9
-"""A tip farther than this from the position asked for has not reached it."""
+"""Exact solutions from which each pose is searched."""
 CHUNK = 2048
 """Poses searched at once, so that memory stays bounded."""
 EQUAL_RAD = 1e-6

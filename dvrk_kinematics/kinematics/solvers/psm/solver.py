@@ -14,11 +14,12 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from dvrk_kinematics.kinematics.limits import LIMIT_TOLERANCE, JointLimits
+from dvrk_kinematics.geometry.floats import Rows, times_rows
+from dvrk_kinematics.kinematics.chain import RowsOf
+from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 from dvrk_kinematics.kinematics.solvers.psm.batch import PsmBatch
 from dvrk_kinematics.kinematics.solvers.psm.branches import (
-    GUARD_M,
     NEAR_AXIS,
     Rotation,
     Vector,
@@ -27,26 +28,23 @@ from dvrk_kinematics.kinematics.solvers.psm.branches import (
     frame6_from_tip,
     is_singular,
 )
-from dvrk_kinematics.kinematics.solvers.psm.geometry import (
-    PsmGeometry,
-    Rows,
-    forward_floats,
-    jacobian_floats,
-    times_rows,
-)
+from dvrk_kinematics.kinematics.solvers.psm.geometry import PsmGeometry
 from dvrk_kinematics.kinematics.solvers.psm.position_first import PositionFirst
-from dvrk_kinematics.kinematics.solvers.selector import TIE, Selector
+from dvrk_kinematics.kinematics.solvers.selector import TIE, TURN, Selector
 from dvrk_kinematics.kinematics.solvers.settler import Settler
+from dvrk_kinematics.kinematics.solvers.solver import RowsIndex, RowSolver
+from dvrk_kinematics.kinematics.tolerances import GUARD_M, LIMIT_TOLERANCE
 from dvrk_kinematics.models.schema import ArmModel
 
 __all__ = ["PsmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
-TURN = 2.0 * pi
 HALF = 0.5 + TIE
+"""Half a turn, in turns: of two that are equally near the seed the upper one is taken."""
 WITHIN_HALF = pi - 1e-7
 """An angle nearer than this to the seed needs no turn (rad)."""
 ROLL = 3
+"""The roll's place among the joints."""
 FAMILY_COUNT = 33
 """Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
 FAMILY_ROUNDS = 7
@@ -64,7 +62,7 @@ new_tuple = tuple.__new__
 frombuffer = np.frombuffer
 
 
-class PsmSolver:
+class PsmSolver(RowSolver):
     """Closed-form kinematics of one PSM.
 
     Args:
@@ -83,7 +81,6 @@ class PsmSolver:
         "_selector",
         "_settler",
         "geometry",
-        "limits",
     )
 
     def __init__(self, model: ArmModel, limits: JointLimits) -> None:
@@ -97,15 +94,15 @@ class PsmSolver:
         return solver
 
     def _setup(self, geometry: PsmGeometry, limits: JointLimits) -> None:
-        self.geometry = geometry
-        self.limits = limits
         self._selector = Selector(limits, turning=(ROLL,))
+        super().__init__(limits, self._selector.rest)
+        self.geometry = geometry
         # Branches are solved for the standard tip, and settled there.
         standard = PsmGeometry(geometry.a, geometry.b)
         self._settler = Settler(limits, standard.forward, standard.jacobian)
         box = sole_solution_box(limits)
         bounds = (value for pair in box for value in pair)
-        self._fast = (geometry.a, geometry.b, self._selector.rest[ROLL], *bounds)
+        self._fast = (geometry.a, geometry.b, self.rest[ROLL], *bounds)
         self._is_standard = geometry.is_standard
         self._position_first = PositionFirst(geometry, limits, self._selector)
         self._batch = PsmBatch(geometry, limits, box, self._selector, self.solve_floats)
@@ -170,13 +167,13 @@ class PsmSolver:
 
     def _solve_slowly(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
         """Look at all branches of a pose of the standard tip, and along what it leaves open."""
-        near = self._selector.rest if seed is None else seed
+        near = self.rest if seed is None else seed
         R, p = frame6_from_tip(T)
         lengths = (self.geometry.a, self.geometry.b)
         q, inside = self._choose(T, all_branches(R, p, lengths, near), near)
         if not inside and is_singular(p, self.geometry.a):
             q, inside = self._search_family(T, R, p, near)
-        return self._result(q, inside)
+        return self._solved(q)
 
     def _choose(
         self, T: Rows, branches: Sequence[Sequence[float]], near: Sequence[float]
@@ -236,14 +233,6 @@ class PsmSolver:
         ]
         return found, self.limits.excess(np.array(found)).max(axis=-1)
 
-    def _result(self, q: Sequence[float], inside: bool) -> IkResult:
-        """Wrap joint positions that give the pose exactly."""
-        array = np.array(q)
-        array.setflags(write=False)
-        if inside:
-            return IkResult(array, OK)
-        return IkResult(array, OUTSIDE_LIMITS, self.limits.violations(q))
-
     def solve(
         self,
         T: FloatArray,
@@ -266,10 +255,20 @@ class PsmSolver:
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
         """Solve N poses, base to tip, shape (N, 4, 4), in bounded memory."""
-        result = self._batch.solve(T, seed, good)
+        result = super().solve_batch(T, seed, IkPolicy.EXACT, good)
         if policy is IkPolicy.POSITION_FIRST:
             self._position_first.refine(T, seed, result)
         return result
+
+    def _solve_rows(
+        self,
+        T: FloatArray,
+        seed: FloatArray,
+        policy: IkPolicy,
+        result: BatchIkResult,
+        rows: RowsIndex,
+    ) -> None:
+        self._batch.solve_rows(T, seed, result, rows)
 
     def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
         """Solve N poses position-first from a seed alone, shape (6,); nothing else is tried."""
@@ -281,22 +280,24 @@ class PsmSolver:
         Where the pose leaves a joint open, that joint stands at zero, or the limit next to it. If
         none is inside the limits there, a place along the open joint that is follows them.
         """
-        rows, rest = times_rows(T.tolist(), self.geometry.to_standard), self._selector.rest
+        rows, rest = times_rows(T.tolist(), self.geometry.to_standard), self.rest
         R, p = frame6_from_tip(rows)
         branches = all_branches(R, p, (self.geometry.a, self.geometry.b), rest)
         found = [self._choose(rows, [q], rest) for q in branches]
         if is_singular(p, self.geometry.a) and not any(inside for _, inside in found):
             place = self._search_family(rows, R, p, rest)
             found += [place] if place[1] else []
-        return [self._result(q, inside) for q, inside in found]
+        return [self._solved(q) for q, _ in found]
 
-    def forward_floats(self, q: Sequence[float]) -> list[list[float]]:
-        """Compute base to tip, four rows of four floats, for six joint positions (rad, m)."""
-        return forward_floats(q, self.geometry)
+    @property
+    def forward_floats(self) -> RowsOf:
+        """Computes base to tip, four rows of four floats, for six joint positions (rad, m)."""
+        return self.geometry.forward_floats
 
-    def jacobian_floats(self, q: Sequence[float]) -> list[list[float]]:
-        """Compute the Jacobian, six rows of six floats, for six joint positions (rad, m)."""
-        return jacobian_floats(q, self.geometry)
+    @property
+    def jacobian_floats(self) -> RowsOf:
+        """Computes the Jacobian, six rows of six floats, for six joint positions (rad, m)."""
+        return self.geometry.jacobian_floats
 
 
 def _lowest(outside: FloatArray) -> list[tuple[int, int]]:

@@ -248,7 +248,9 @@ KEEP = 8
 GAUSS_STEPS = 10
 """Steps at each stiffness before second derivatives are taken in full."""
 DIFFERENCE_RAD = 1e-6
+"""Step of the differences that second derivatives are taken by."""
 LEAST_CURVATURE = 1e-3
+"""Curvature (rad^2 per rad^2) that a step counts on at least, so that it stays finite."""
 SETTLED_COST = 1e-13
 """A step that promises to lower half the squared angle by less (rad^2) is the last."""
 
