@@ -7,6 +7,7 @@ import numpy as np
 from dvrk_kinematics.driver.goal_tolerances import GoalTolerances, StateTolerance, find_outside
 from dvrk_kinematics.driver.port import ArmState
 from dvrk_kinematics.driver.reasons import Finding, Reason
+from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.motion.spline import Sample
 
 __all__ = ["find_not_arrived", "find_off_path"]

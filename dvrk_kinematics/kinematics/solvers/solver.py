@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dvrk_kinematics.errors import InvalidInput, UnknownName
 from dvrk_kinematics.geometry.floats import Rows
 from dvrk_kinematics.kinematics.chain import RowsOf
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 from dvrk_kinematics.kinematics.limits import JointLimits
 from dvrk_kinematics.kinematics.result import BatchIkResult, IkPolicy, IkResult, IkStatus
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dvrk_kinematics.geometry import se3
 from dvrk_kinematics.geometry.arrays import Array, ArrayLike, as_floats
-from dvrk_kinematics.kinematics.interruption import check_in
+from dvrk_kinematics.kinematics.interruptible import check_in
 
 __all__ = ["MOST_POINTS", "ContourErrors", "ContourSearch", "search_grid"]
 

@@ -27,9 +27,8 @@ from dvrk_kinematics.motion.planning.tip_follower import (
     TipFollower,
     summarise_following,
 )
-from dvrk_kinematics.ros.client.calls import SentGoal, send_goal
-from dvrk_kinematics.ros.common import qos
 from dvrk_kinematics.ros.bridge.contract import FOLLOW_JOINT_TRAJECTORY
+from dvrk_kinematics.ros.client.calls import SentGoal, send_goal
 from dvrk_kinematics.ros.common.joint_language import controller_language
 from dvrk_kinematics.ros.common.patience import INNER_BOUND_S, Patience, looking_at
 from dvrk_kinematics.ros.common.stamps import stamp_to_ns, write_stamp

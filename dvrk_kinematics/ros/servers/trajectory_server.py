@@ -21,8 +21,8 @@ from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.sole_publisher import claim_topic
 from dvrk_kinematics.ros.common.user_path import user_path
 from dvrk_kinematics.ros.servers.arm_mover import ArmMover
-from dvrk_kinematics.ros.servers.load_arms import ArmSettings, base_frame, load_arms
 from dvrk_kinematics.ros.servers.contract import FLIGHT_PLAN, MOVE, TRACE_BLOCK_O
+from dvrk_kinematics.ros.servers.load_arms import ArmSettings, base_frame, load_arms
 from dvrk_kinematics.ros.servers.trajectory_jobs import JobPlanner, frame_or_base
 
 __all__ = ["TrajectoryServer", "TrajectorySettings", "main"]

@@ -13,7 +13,7 @@ import numpy as np
 from dvrk_kinematics.geometry.arrays import Array
 from dvrk_kinematics.kinematics.arm import Arm, load_arm
 from dvrk_kinematics.kinematics.chain import chain_frame
-from dvrk_kinematics.models.loader import model_name
+from dvrk_kinematics.models.load_model import model_name
 from dvrk_kinematics.simulation.arm import ArmCore, Attachment, SimulatedArm
 from dvrk_kinematics.simulation.control import Inverse, Mechanism, MotorLimits, make_controller
 from dvrk_kinematics.simulation.options import ArmSpec, SystemOptions

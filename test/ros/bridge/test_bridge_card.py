@@ -11,9 +11,9 @@ from bridge_client import BridgeClient
 from graph_watch import settled
 from rclpy.node import Node
 
+import dvrk_kinematics.ros
 from docs.tools.node_cards.bridge_tables import TABLES
 from docs.tools.node_cards.card_tables import rewrite
-import dvrk_kinematics.ros
 from dvrk_kinematics.ros.bridge.contract import ACTIONS, PUBLISHED, SUBSCRIBED, BridgeTopic
 from dvrk_kinematics.ros.bridge.state_commands import COMMANDS
 from dvrk_kinematics.ros.bringup.processes import Process

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dvrk_kinematics import load_arm
-from dvrk_kinematics.ros.bridge.limits import make_player_settings
+from dvrk_kinematics.ros.bridge.driver_settings import make_player_settings
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 
 

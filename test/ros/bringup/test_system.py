@@ -9,7 +9,6 @@ import pytest
 from dvrk_kinematics.errors import InvalidInput, MissingExtra, UnknownName
 from dvrk_kinematics.models.load_model import arm_names, instrument_names, load_model
 from dvrk_kinematics.ros.bridge.settings import BridgeSettings
-from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.launch import LAUNCHES
 from dvrk_kinematics.ros.bringup.leave_out_missing import leave_out_missing
 from dvrk_kinematics.ros.bringup.processes import Process, command_line
