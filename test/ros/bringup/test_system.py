@@ -109,7 +109,7 @@ def test_options_and_launch_arguments_say_the_same() -> None:
     [
         (["arm:=PSM9"], "must be one of PSM1"),
         (["hardware:=real"], "must be one of simulated, dvrk"),
-        (["rate:=fast"], "is not a number"),
+        (["rate:=fast"], "not a number"),
         (["rate:=5"], "within 10 and 1000"),
         (["params_file:=/nowhere.yaml"], "does not exist"),
         (["servers:=maybe"], "must be one of true, false, is 'maybe'"),
