@@ -182,13 +182,15 @@ class BlockOClient:
         self._before = self._after = None
         with send_goal(self._trace, trace.goal(), BOUND_S, heard.put, self._patience) as goal:
             self._follow(goal, heard, on_feedback)
-        if self._before is not None:
-            ended_s = time.monotonic()
+        ended_s = time.monotonic()
+        result = goal.result(BOUND_S).result
+        # Where a motion failed, the bridge may be gone, and nobody would say how its loop was.
+        if self._before is not None and result.success:
             self._patience.wait(
                 lambda s: self._diagnostics.wait(self._loop, ended_s, s), "diagnostics", _SAID_S
             )
-            self._after = self._diagnostics.newest(self._loop)
-        return goal.result(BOUND_S).result
+        self._after = self._diagnostics.newest(self._loop)
+        return result
 
     def _follow(
         self, goal: SentGoal, heard: SimpleQueue[Any], on_feedback: Callable[[Any], None]
