@@ -153,7 +153,7 @@ def render_first_motion(first_s: Sequence[float]) -> str:
     if not first_s:
         return "first motion of ./dvrk demo: not measured"
     times = ", ".join(f"{seconds:.1f}" for seconds in first_s)
-    return f"first motion of ./dvrk demo: {times} s after the command (8 s are allowed)"
+    return f"first motion of ./dvrk demo: {times} s after the command (5 s are allowed)"
 
 
 if __name__ == "__main__":

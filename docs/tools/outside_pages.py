@@ -78,7 +78,7 @@ def _find_outside(source: Path, clone: Path, docs: Path) -> Iterator[Path]:
         if path.is_file() and path.is_relative_to(clone):
             yield path
         else:
-            _log.warning("%s links to %s, which is no file of the clone", source, target)
+            _log.warning("%s links to %s, which is not a file of the clone", source, target)
 
 
 def _site_uri(target: Path, clone: Path) -> str:

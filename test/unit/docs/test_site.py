@@ -111,7 +111,7 @@ def test_the_home_page_leads_to_what_a_reader_wants_to_do(site: Path) -> None:
     ("link", "warning"),
     [
         ("absent.md", "a link 'absent.md', but the target is not found"),
-        ("../absent.py", "links to ../absent.py, which is no file of the clone"),
+        ("../absent.py", "links to ../absent.py, which is not a file of the clone"),
         ("../README.md#absent", "does not contain an anchor '#absent'"),
         ("../README.md", ""),
     ],
