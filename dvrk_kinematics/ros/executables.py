@@ -1,12 +1,12 @@
 """The package's executables: how their processes begin and end.
 
-What they run takes a second to import, and a Ctrl-C during that time would print a traceback out
-of the middle of some import. So this module imports next to nothing, and is told of signals before
-anything else is imported. ``python -m dvrk_kinematics.ros.executables NAME ...`` does what ``ros2
+Their modules take a second to import, and a Ctrl-C during that time would print a traceback from
+the middle of an import. So this module imports next to nothing, and handles signals before it
+imports anything else. ``python -m dvrk_kinematics.ros.executables NAME ...`` does what ``ros2
 run dvrk_kinematics NAME ...`` does.
 
-A process that a launch file has started ends with the launch, however that has ended: ``ros2
-launch`` leaves its processes behind when it gets SIGTERM or SIGHUP, or is killed.
+A process started by a launch file ends with the launch, however the launch ends: ``ros2 launch``
+leaves its processes behind when it receives SIGTERM or SIGHUP, or is killed.
 """
 
 from __future__ import annotations
@@ -39,70 +39,70 @@ EXECUTABLES: Final = {
 """The package's executables and the modules that they run."""
 
 COMMANDS: Final = ("arm", "record", "trace_block_o")
-"""Those that are no nodes of their own: they start and end like any other program."""
+"""Executables that are not nodes: they start and end like any other program."""
 
 _SCRIPTED: Final = {
     "demo": "dvrk_kinematics.ros.demo.demo",
     "up": "dvrk_kinematics.ros.bringup.up",
 }
-"""Commands of ``./dvrk`` that ``ros2 run`` does not offer: launch files do what they do."""
+"""Commands of ``./dvrk`` that ``ros2 run`` does not offer, since launch files do the same."""
 
 
 LAUNCHED_BY: Final = "DVRK_LAUNCHED_BY"
-"""The variable with the id of the process whose end shall be the end of what it has started."""
+"""The variable with the id of the launching process, with which its children must end."""
 
 _PR_SET_PDEATHSIG: Final = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
 
 
 def end_process(code: int) -> NoReturn:
-    """End this process now, once all that it has to say is written.
+    """End this process immediately after flushing its output.
 
-    An interpreter that ends takes down every object there is, which can take seconds on a busy
-    machine and gains nobody anything, while threads of the middleware may still run.
+    A normal interpreter shutdown destroys every object, which can take seconds on a busy machine
+    for no benefit, while middleware threads may still run.
 
     Args:
         code: Its exit code.
     """
     for stream in (sys.stdout, sys.stderr):
-        # Whoever read it may be gone.
+        # The reader may be gone.
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
 
 
 def _run(name: str) -> NoReturn:
-    """Import what an executable runs, run it, and end."""
+    """Import the module of an executable, run it, and end the process."""
     is_node = name in EXECUTABLES and name not in COMMANDS
 
     def leave(sign: int, _frame: FrameType | None) -> None:
-        # Nothing has begun yet, or everything is done: there is nothing left to do. What runs
-        # handles signals by itself, and then leaves them to this handler again: a second Ctrl-C
-        # during the last steps must not print a traceback either.
+        # Nothing has started yet, or everything is done. The module handles signals on its own
+        # while it runs, and then returns them to this handler: a second Ctrl-C during the last
+        # steps must not print a traceback either.
         os._exit(0 if is_node else 128 + sign)
 
     signals = stop_signals()
     for sign in signals:
         signal.signal(sign, leave)
-    # Whoever started this process may have kept signals back until somebody handles them.
+    # The parent may have blocked signals until a handler is installed.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     _end_with_launch()
     end_process(importlib.import_module((EXECUTABLES | _SCRIPTED)[name]).main())
 
 
 def _end_with_launch() -> None:
-    """Get SIGTERM when the launch that started this process dies; end if it has died before."""
+    """Request SIGTERM for when the launching process dies; end if it is already dead."""
     launch = os.environ.pop(LAUNCHED_BY, "")
     if not launch or sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    # With a launch-prefix another process stands between, and is the parent then.
+    # With a launch-prefix there is another process in between, which is then the parent.
     if os.getppid() != int(launch) and not _is_alive(launch):
         os._exit(1)
 
 
 def _is_alive(pid: str) -> bool:
-    """Whether a process runs; one that was killed is listed until its parent has heard of it."""
+    """Whether a process runs; a killed one stays listed until its parent has reaped it."""
     try:
         state = Path("/proc", pid, "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,8 +1,8 @@
 """The CRTK contract of the dVRK: every topic and service of an arm, as one table of data.
 
-Recorded from the dVRK's own software (sawIntuitiveResearchKit 9e535e68) while it ran. Whoever
-plays an arm (the simulator), drives one (the bridge) or tests either reads it here. Directions are
-seen from the robot. Names are relative to the arm's namespace, which :func:`namespace_of` gives.
+Recorded from the dVRK's own software (sawIntuitiveResearchKit 9e535e68) while it ran. The
+simulator, the bridge and their tests all read it here. Directions are seen from the robot. Names
+are relative to the arm's namespace, which :func:`namespace_of` returns.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Kind(str, Enum):
     PSM = "PSM"
     ECM = "ECM"
     ARM = "ARM"
-    """A plain serial arm, without a tool that comes and goes and without a cannula."""
+    """A plain serial arm, without an exchangeable tool and without a cannula."""
     SUJ = "SUJ"
-    """One setup joint arm, named for the arm that it carries."""
+    """One setup joint arm, named after the arm that it carries."""
     SETUP = "SETUP"
     """All setup joints together."""
     SYSTEM = "SYSTEM"
@@ -73,26 +73,26 @@ class Rate(Enum):
     STATE = "rate"
     """Periodically; skipped while nobody subscribes."""
     SETUP = "setup_joint_rate"
-    """Periodically, as setup joints do; skipped while nobody subscribes."""
+    """Periodically, at the rate of setup joints; skipped while nobody subscribes."""
     TF = "tf_rate"
     """Periodically; skipped while nobody subscribes."""
     EVENT = "event"
-    """At once when something happens, and kept for those who come later."""
+    """Immediately when something happens, and latched for later subscribers."""
     COMMAND = "command"
-    """When a client likes."""
+    """Whenever a client chooses."""
 
 
 class Frame(Enum):
-    """What stands in header.frame_id."""
+    """Content of header.frame_id."""
 
     NONE = "none"
     """The message has no header, or its frame_id is empty."""
     LOCAL = "<arm>_base"
-    """The arm's own base, whatever it stands on."""
+    """The arm's own base, wherever it is mounted."""
     BASE = "base frame"
-    """The frame that the base frame was given in; ``<arm>_base`` if nobody gave one."""
+    """The parent frame of the base frame as set by a client; ``<arm>_base`` if none was set."""
     IGNORED = "ignored"
-    """A command: read as in BASE, whatever the client writes."""
+    """A command: interpreted as BASE, whatever the client writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Topic:
         direction: Who sends.
         rate: When.
         qos: Quality of service at the robot's end.
-        frame: Rule of header.frame_id.
-        meaning: What it says, in a few words.
+        frame: Rule for header.frame_id.
+        meaning: Its content, in a few words.
     """
 
     name: str
@@ -146,7 +146,7 @@ class Interface:
 
     @property
     def subscribed(self) -> Iterator[Topic]:
-        """Topics that the robot hears."""
+        """Topics to which the robot subscribes."""
         return (topic for topic in self.topics if not topic.is_published)
 
     def topic(self, name: str) -> Topic:
@@ -156,7 +156,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something of the dVRK's own graph that is not in the contract.
+    """A part of the dVRK's own graph that is not in the contract.
 
     Attributes:
         what: Its name, or a pattern of names (``*`` for anything).
@@ -170,18 +170,18 @@ class LeftOut:
 
 
 NODE_NAME: Final = "dvrk"
-"""The dVRK's process is one node of this very name, without a suffix."""
+"""The dVRK's process is a single node with exactly this name, without a suffix."""
 
 CRTK_VERSION: Final = "1.1.0"
-"""What the service crtk_version answers."""
+"""The response of the service crtk_version."""
 
 
 def kind_of(arm: str, model: str = "") -> Kind:
-    """The kind of an arm, as its model says.
+    """The kind of an arm, according to its model.
 
     Args:
         arm: The arm's name on the graph, such as ``PSM1`` or ``RVM1``.
-        model: Its model, where its name does not tell.
+        model: Its model, if its name does not imply it.
 
     Raises:
         UnknownName: There is no such model, or its kind has no topics.
@@ -194,11 +194,11 @@ def kind_of(arm: str, model: str = "") -> Kind:
 
 
 def namespace_of(kind: Kind, arm: str = "") -> str:
-    """Where the names of a kind begin.
+    """The namespace of a kind.
 
     Args:
         kind: The kind.
-        arm: The arm's name, such as ``PSM1``; of a SUJ, the arm that it carries.
+        arm: The arm's name, such as ``PSM1``; for a SUJ, the arm that it carries.
     """
     return {
         Kind.PSM: f"{arm}/",
@@ -212,7 +212,7 @@ def namespace_of(kind: Kind, arm: str = "") -> str:
 
 
 def type_name(message: Any) -> str:
-    """Name of a message or service class as the graph has it: ``std_msgs/msg/String``."""
+    """Name of a message or service class on the graph, such as ``std_msgs/msg/String``."""
     package, folder = message.__module__.split(".")[:2]
     return f"{package}/{folder}/{message.__name__}"
 
@@ -377,4 +377,4 @@ LEFT_OUT: Final = (
     LeftOut("SUJ/*/*_voltage/*", "sensor_msgs/*", "potentiometers; only with the option -s"),
     LeftOut("PID/*", "*", "only with the options -I and -J"),
 )
-"""What the dVRK's graph has beyond the contract, each with its reason."""
+"""The parts of the dVRK's graph outside the contract, each with its reason."""

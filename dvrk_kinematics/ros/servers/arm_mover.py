@@ -1,10 +1,10 @@
-"""Carries out the goals of one arm: reads and plans them, has them played, and tells how it went.
+"""Carries out the goals of one arm: reads, plans and plays them, and reports the results.
 
-Planning takes long and waiting takes longer, so that each arm has a thread of its own for them.
-Another one reads goals: thousands of steps must not keep a cancel from being heard. A goal that
-comes while another moves replaces it: that one is stopped along its path, and the new one
-begins where it came to rest. One that comes while another is being planned is refused, and so is
-one that makes no sense; neither disturbs what moves.
+Planning and waiting take long, so each arm has its own thread for them. Another thread reads
+goals, so that a goal of thousands of steps does not delay a cancel request. A goal that arrives
+while another one moves replaces it: the old motion stops along its path, and the new one starts
+where the arm came to rest. A goal that arrives while another is being planned is refused, and so
+is an invalid goal. Neither disturbs a running motion.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ __all__ = ["ArmMover"]
 
 
 _START_ROOM_S = 0.5
-"""What must be left between the end of an approach and a start: to hear that the approach has
-ended, and to send what comes next."""
+"""Time needed between the end of an approach and a start (s): to learn that the approach has
+ended, and to send the next motion."""
 
 
 _REST_S = 10.0
-"""How long after a goal the arm is still heard, for the next one."""
+"""How long to keep listening to the arm after a goal, ready for the next one (s)."""
 
 
 class _Phase(Enum):
@@ -64,13 +64,13 @@ class _Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A goal that was accepted.
+    """An accepted goal.
 
     Attributes:
-        server: Its action.
+        server: Its action server.
         goal_id: Its id.
         goal: The goal message.
-        plan: Plans it from where the arm is.
+        plan: Plans it from the current position of the arm.
     """
 
     server: DeferredActionServer
@@ -80,10 +80,10 @@ class _Request:
 
 
 class _Arrival(NamedTuple):
-    """A goal that was accepted and not yet read.
+    """A goal that is accepted but not yet read.
 
     Attributes:
-        server: Its action.
+        server: Its action server.
         goal_id: Its id.
         goal: The goal message.
         read: Reads it.
@@ -99,15 +99,15 @@ class ArmMover:
     """The actions of one arm.
 
     Args:
-        node: The node, which must be spun.
+        node: The node, which must be spinning.
         name: Name of the arm.
         arm: The arm.
         base: Name of its base frame.
-        joint_prefix: Prefix of joints in the paths that are published.
-        max_planning_s: How long a goal may take to be planned (s).
+        joint_prefix: Prefix of the joint names in published paths.
+        max_planning_s: Time limit for planning a goal (s).
 
     Attributes:
-        max_planning_s: The same, for goals that come later.
+        max_planning_s: The same, for later goals.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class ArmMover:
 
         Args:
             action: The action.
-            read: Reads a goal, and gives what plans it.
+            read: Reads a goal, and returns the function that plans it.
         """
         server: DeferredActionServer
 
@@ -150,18 +150,18 @@ class ArmMover:
         server = DeferredActionServer(self._node, *action.of(self._name), take)
 
     def begin_to_close(self) -> None:
-        """Have what moves stopped, and carry out no more goals; does not wait for that."""
+        """Stop any motion and accept no more goals, without waiting for the stop."""
         self._is_closing = True
         self._arrivals.put(None)
 
     def wait_until_closed(self, timeout_s: float) -> None:
-        """Wait until nothing is carried out any more, and say if that takes too long (s)."""
+        """Wait until no goal is running; log an error on timeout (s)."""
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             self._node.get_logger().error(f"{self._name}: was told to stop, and has not said so")
 
     def _read(self) -> None:
-        """In a thread of its own: read goals in the order in which they come."""
+        """Read goals in the order in which they arrive, in a separate thread."""
         while (arrival := self._arrivals.get()) is not None:
             server, goal_id, goal, read = arrival
             watch = PlanningWatch(partial(self._find_own_end, server, goal_id))
@@ -172,7 +172,7 @@ class ArmMover:
                 server.finish(goal_id, *self._refuse(server, error))
             else:
                 self._take(request)
-        # Last, so that no goal is left without an answer.
+        # Last, so that every goal gets an answer.
         self._requests.put(None)
 
     def _take(self, request: _Request) -> None:
@@ -195,13 +195,13 @@ class ArmMover:
                 self._phase, self._is_replaced = _Phase.PLANNING, False
             status, result = self._carry_out(request)
             with self._lock:
-                # A goal that replaced this one is in the queue already.
+                # A goal that replaced this one is already in the queue.
                 self._phase = _Phase.PLANNING if self._is_replaced else _Phase.IDLE
-            # Last, so that whoever waits for the end can send the next goal.
+            # Last, so that a client that waits for the end can send the next goal.
             request.server.finish(request.goal_id, status, result)
 
     def _wait_for_request(self) -> _Request | None:
-        """The next goal; None at the end. If none comes for a while, the arm is heard no more."""
+        """The next goal; None at the end. Stop listening to the arm if none comes for a while."""
         try:
             return self._requests.get(timeout=_REST_S)
         except queue.Empty:
@@ -219,12 +219,12 @@ class ArmMover:
         return outcome.status, self._report(request.server, outcome, job)
 
     def _plan(self, request: _Request) -> Job:
-        """Plan a goal from where the arm is, and tell meanwhile how far that is.
+        """Plan a goal from the current position of the arm, and report progress meanwhile.
 
-        An arm that is still being found is waited for.
+        Waits for an arm that is still being discovered.
 
         Raises:
-            DvrkError: It cannot be done, takes too long, or shall not be done any more.
+            DvrkError: The goal cannot be planned, takes too long to plan, or should end early.
         """
 
         def tell(fraction: float) -> None:
@@ -276,7 +276,7 @@ class ArmMover:
         return replace(outcome, slow_downs=slow_downs + outcome.slow_downs)
 
     def _check_start(self, start_ns: int, approach: Plan | None) -> None:
-        """Refuse a start that cannot be kept, before anything moves."""
+        """Refuse a start time that cannot be met, before anything moves."""
         if start_ns == 0:
             return
         left_s = (start_ns - int(self._node.get_clock().now().nanoseconds)) * 1e-9
@@ -288,12 +288,12 @@ class ArmMover:
             raise InvalidInput("start", f"is in {left_s:.3f} s, {reason}, {room}")
 
     def _find_end(self, request: _Request) -> str:
-        """Why a motion shall end early; empty if it shall not."""
+        """Why a motion should end early; empty if it should not."""
         why = self._find_own_end(request.server, request.goal_id)
         return "replaced by a new goal" if self._is_replaced and why != CANCELLED else why
 
     def _find_own_end(self, server: DeferredActionServer, goal_id: bytes) -> str:
-        """The same, whatever other goals come."""
+        """The same, regardless of other goals."""
         if goal_id in server.find_cancelled():
             return CANCELLED
         return ENDING if self._is_closing else ""
@@ -307,7 +307,7 @@ class ArmMover:
         request.server.feed_back(request.goal_id, feedback)
 
     def _refuse(self, server: DeferredActionServer, error: Exception) -> tuple[GoalStatus, Any]:
-        """How a goal ends that has no plan, and its result."""
+        """The final status and the result of a goal without a plan."""
         if isinstance(error, PlanningCancelled):
             is_cancelled = error.reason == CANCELLED
             status = GoalStatus.CANCELED if is_cancelled else GoalStatus.ABORTED

@@ -1,4 +1,4 @@
-"""What a planner needs to know of an arm: where it was told to be, and where it went."""
+"""What a planner needs to know about an arm: its setpoint and its measured states."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["ArmWatch"]
 _States = PolledSubscription[JointState]
 
 _DOUBT_S = 0.5
-"""How long an arm must report nothing valid before it is believed: what it sent while it was being
-homed may still be on its way.
+"""How long an arm must report invalid states before we believe it (s): messages sent during homing
+may still be in transit.
 """
 
 
 class ArmWatch:
-    """Reads an arm's setpoint when asked, and its states while it moves.
+    """Reads an arm's setpoint on request, and its states while it moves.
 
-    An arm says where it is hundreds of times a second, and to hear that costs even if nobody reads
-    it. So the topics are subscribed when they are needed, and until :meth:`rest`.
+    An arm publishes its state hundreds of times a second, and receiving that costs time even if
+    nobody reads it. So the topics are only subscribed from first use until :meth:`rest`.
 
     Args:
         node: The node.
@@ -51,17 +51,17 @@ class ArmWatch:
         self._rest: int | None = None
 
     def read_setpoint(self, patience: Patience, timeout_s: float = INNER_BOUND_S) -> Array:
-        """Where the joints were told to be (rad, m), shape (n,); by a message yet to come.
+        """The joints' setpoint (rad, m), shape (n,), from the next message to arrive.
 
-        An arm that is still being found is waited for.
+        Waits for an arm that is still being discovered.
 
         Args:
             patience: How to wait.
-            timeout_s: For how long (s).
+            timeout_s: How long to wait (s).
 
         Raises:
-            ArmNotReady: The arm is there, and not homed.
-            CallFailed: Nothing arrives.
+            ArmNotReady: The arm is there, but cannot begin a motion.
+            CallFailed: Nothing valid arrives.
         """
         topic = SETPOINT_JS.name_of(self._arm)
         setpoint, _ = self._listen()
@@ -85,7 +85,7 @@ class ArmWatch:
         return found[0]
 
     def _find_problem(self, message: Any) -> str:
-        """Why a setpoint is not one that a motion can begin at; empty if it is."""
+        """Why a motion cannot begin at a setpoint; empty if it can."""
         names, position = tuple(message.template.name), message["position"]
         if message.stamp_ns == 0 or not np.isfinite(position).all():
             bridge = f"bridge/{self._arm}"
@@ -96,18 +96,21 @@ class ArmWatch:
         return ""
 
     def begin(self) -> None:
-        """Forget what was heard, and keep what comes from now on."""
+        """Discard the states so far, and keep those that arrive from now on."""
         self._listen()[1].take_newest()
         self._stamps_ns.clear()
         self._rows.clear()
         self._rest = None
 
     def poll(self, keep: bool = True) -> tuple[int, Array] | None:
-        """Take in new states; gives the newest, with its stamp (ns), or None before the first.
+        """Take in new states, and return the stamp of the newest (ns) and its positions.
 
         Args:
-            keep: Whether to keep them all. While this is not so only the newest is kept: an arm
-                may rest for hours.
+            keep: Whether to keep all of them. If not, only the newest is kept: an arm may rest
+                for hours.
+
+        Returns:
+            The newest stamp and positions; None before the first state.
         """
         first = len(self._rows) if self._rest is None else self._rest
         _, measured = self._listen()
@@ -123,13 +126,13 @@ class ArmWatch:
         return (self._stamps_ns[-1], self._rows[-1]) if self._rows else None
 
     def rest(self) -> None:
-        """Hear nothing until asked again."""
+        """Drop the subscriptions until they are needed again."""
         if self._heard is None:
             return
         closed, self._heard = self._heard, None
         executor = self._node.executor
         for states in closed:
-            # An executor that goes through a node's subscriptions must not find one gone.
+            # None may disappear while an executor iterates over a node's subscriptions.
             if executor is None:
                 states.close()
             else:

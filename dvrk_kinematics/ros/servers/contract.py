@@ -1,6 +1,6 @@
-"""What the two servers are on the graph, for each of their arms, as one table.
+"""The graph interface of the two servers for each of their arms, as one table.
 
-The nodes and their cards are made from it, and a test compares it with servers that run.
+The nodes and their cards are built from it, and a test compares it with running servers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ServerService:
 
     Attributes:
         service: Its type.
-        meaning: What it answers.
+        meaning: What it returns.
     """
 
     service: Any
@@ -97,4 +97,4 @@ FRAMES: Final = (
     BridgeTopic("/tf", TFMessage, FRAME_TOPICS["/tf"], "frames that move"),
     BridgeTopic("/tf_static", TFMessage, FRAME_TOPICS["/tf_static"], "frames that do not"),
 )
-"""Heard by both servers."""
+"""Topics to which both servers subscribe."""

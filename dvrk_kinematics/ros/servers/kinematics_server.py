@@ -45,7 +45,7 @@ class KinematicsSettings(ArmSettings):
 
 
 class KinematicsServer(Node):
-    """Answers for any set of arms."""
+    """Offers the kinematics of any set of arms."""
 
     def __init__(self) -> None:
         super().__init__("kinematics_server")
@@ -60,7 +60,7 @@ class KinematicsServer(Node):
 
     def _offer(self, name: str, arm: Arm) -> None:
         base, prefix = base_frame(name), f"{name}_"
-        # A request would be answered twice.
+        # Otherwise two servers would answer each request.
         claim_topic(self, f"kinematics/{name}", f"kinematics_server of {name}", "answers at")
 
         def resolve(header: Any) -> Array | None:
@@ -81,7 +81,7 @@ class KinematicsServer(Node):
     def _explained(
         self, kind: Any, answer: Callable[[Any, Any], None]
     ) -> Callable[[Any, Any], Any]:
-        """Turn errors into an answer that says what was wrong, with nothing else in it."""
+        """Turn errors into a response that contains only the error message."""
         has_success = hasattr(kind.Response, "success")
 
         def handle(request: Any, response: Any) -> Any:
@@ -105,7 +105,7 @@ class KinematicsServer(Node):
 
 
 def _forward(arm: Arm, request: Any, response: Any) -> None:
-    """CRTK's type: k joints give frame k of the chain, all of them the tip."""
+    """Answer CRTK's query: k joints yield frame k of the chain, all joints yield the tip."""
     jp = np.array(request.jp)
     count = len(arm.joint_names)
     if len(jp) > count:
@@ -119,7 +119,7 @@ def _forward(arm: Arm, request: Any, response: Any) -> None:
 
 
 def _inverse(arm: Arm, request: Any, response: Any) -> None:
-    """CRTK's type: exact, near the seed, and only inside the joint limits a success."""
+    """Answer CRTK's query: exact, near the seed, a success only inside the joint limits."""
     seed = np.array(request.jp) if len(request.jp) else None
     solved = arm.inverse(pose_to_matrix(request.cp), seed=seed)
     response.jp = to_flat(solved.q)

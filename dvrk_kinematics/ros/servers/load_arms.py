@@ -1,4 +1,4 @@
-"""Which arms a server answers for, from its parameters."""
+"""Loads the arms that a server offers, from its parameters."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class ArmSettings:
 
 
 def load_arms(choice: ArmSettings) -> dict[str, Arm]:
-    """Load the arms that parameters name.
+    """Load the arms that the parameters name.
 
     Raises:
-        InvalidInput: No arm, one twice, or a pair about an arm that is not among them.
-        UnknownName: No such model or instrument; lists those that exist.
+        InvalidInput: There is no arm, a duplicate, or a pair for an arm that is not listed.
+        UnknownName: There is no such model or instrument; lists those that exist.
     """
     arms = choice.arms
     if not arms or len(set(arms)) != len(arms):
@@ -44,7 +44,7 @@ def load_arms(choice: ArmSettings) -> dict[str, Arm]:
     loaded = {}
     for name in arms:
         model = models.get(name) or model_name(name)
-        # An instrument for all is meant for those that carry one.
+        # An instrument for all applies only to arms that carry one.
         wanted = instruments.get(name) or _common(instruments, model, choice.generation)
         loaded[name] = load_arm(model, wanted, choice.generation)
     return loaded
@@ -58,10 +58,10 @@ def _common(instruments: Mapping[str, str], model: str, generation: str) -> str 
 
 
 def _read_pairs(parameter_name: str, texts: Iterable[str], arms: Sequence[str]) -> dict[str, str]:
-    """Read ARM:VALUE texts; a VALUE alone is found under the empty name.
+    """Read ARM:VALUE texts; a VALUE alone is stored under the empty name.
 
     Raises:
-        InvalidInput: A text names an arm that is not there.
+        InvalidInput: A text names an unlisted arm.
     """
     pairs = {}
     for text in texts:
@@ -78,5 +78,5 @@ def _read_pairs(parameter_name: str, texts: Iterable[str], arms: Sequence[str]) 
 
 
 def base_frame(arm: str) -> str:
-    """The frame in which an arm's poses are given: where the dVRK's own tf tree ends."""
+    """The reference frame of an arm's poses, where the dVRK's own tf tree ends."""
     return f"{arm}_base"

@@ -1,4 +1,4 @@
-"""Moves, figures and flight plans, to and from messages."""
+"""Converts moves, figures and flight plans to and from messages."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = [
 ]
 
 FindFrame = Callable[[str], Frame]
-"""From a frame_id to what a move's pose is relative to."""
+"""Maps a frame_id to the frame of a move's pose."""
 
 
 _FAR = 1e6
-"""Positions beyond this (m) are refused before anything is computed."""
+"""Positions beyond this (m) are refused before any computation."""
 
 _SPEEDS = (1e-30, 1e30)
-"""Speeds and accelerations between which something can be computed (SI, or parts of 1)."""
+"""Range of usable speeds and accelerations (SI, or fractions of 1)."""
 
 
 def make_flight_plan(plan: FlightPlan) -> FlightPlanMessage:
@@ -54,9 +54,9 @@ def make_trajectory(plan: Plan, names: Sequence[str], frame_id: str) -> JointTra
 
     Args:
         plan: The plan.
-        names: Its joints as the bridge names them.
-        frame_id: The arm's base; written only into Cartesian motions, which tells the bridge that
-            the cannula rule holds.
+        names: The bridge's names of its joints.
+        frame_id: The arm's base; only written into Cartesian motions, which tells the bridge that
+            the cannula rule applies.
     """
     trajectory = JointTrajectory(joint_names=list(names))
     trajectory.header.frame_id = frame_id if plan.is_cartesian else ""
@@ -73,7 +73,7 @@ def make_trajectory(plan: Plan, names: Sequence[str], frame_id: str) -> JointTra
 
 
 def read_options(goal: Any, max_knots: int) -> PlanOptions:
-    """How a goal wants to be planned; empty texts mean the usual.
+    """The plan options of a goal; empty texts mean the defaults.
 
     Raises:
         InvalidInput: The policy does not exist.
@@ -89,15 +89,15 @@ def read_options(goal: Any, max_knots: int) -> PlanOptions:
 
 
 def read_repeat(repeat: int, steps: int, max_knots: int) -> int:
-    """How many times; 0 and 1 both mean once.
+    """The number of repetitions; 0 and 1 both mean once.
 
     Args:
-        repeat: What the goal says.
-        steps: How many steps are repeated; each needs a knot at least.
-        max_knots: Most knots of a goal.
+        repeat: The number in the goal.
+        steps: How many steps are repeated; each needs at least one knot.
+        max_knots: Maximum knots of a goal.
 
     Raises:
-        InvalidInput: More than a goal can hold.
+        InvalidInput: It exceeds what a goal can hold.
     """
     times = max(1, int(repeat))
     if times * steps > max_knots:
@@ -130,13 +130,13 @@ def read_steps(
 
     Args:
         steps: MotionSteps.
-        find_frame: Finds what a pose is relative to.
-        speeds: The tip's, where a step gives none.
-        fraction: Of the joints' speeds and accelerations, where a step gives none.
+        find_frame: Finds the frame of a pose.
+        speeds: Speeds of the tip for steps without their own.
+        fraction: Fraction of the joints' speeds and accelerations for steps without their own.
 
     Raises:
-        InvalidInput: A pose, point or number makes no sense, or a kind does not exist; says in
-            which step.
+        InvalidInput: A pose, point or number is invalid, or a kind does not exist; names the
+            step.
         FrameError: A frame cannot be used.
     """
     moves = []
@@ -181,7 +181,7 @@ def _position(pose: Any) -> Array:
 
 
 def _check_far(name: str, values: Array) -> None:
-    """Refuse what would overflow, and would then be told as something else."""
+    """Refuse values that would overflow and then cause a misleading error."""
     far = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     if far > _FAR:
         raise InvalidInput(name, f"{far:g} is too far away; at most {_FAR:g} is looked at")
@@ -195,14 +195,15 @@ def _check_speed(name: str, value: float) -> None:
 
 
 def read_figure(corners: Sequence[Any], orientation: str = "") -> Figure:
-    """The polygon of a goal; the Block-O if it gives none.
+    """The polygon of a goal; the Block-O if it has none.
 
     Args:
         corners: Points in the figure's plane (m); none for the Block-O.
-        orientation: How the tool is turned, "along" or "fixed"; empty means the first.
+        orientation: How the tool is oriented, "along" or "fixed"; empty means "along".
 
     Raises:
-        InvalidInput: The points are no polygon in a plane z = 0, or there is no such orientation.
+        InvalidInput: The points are not a polygon in the plane z = 0, or there is no such
+            orientation.
     """
     turned = read_orientation(orientation or Orientation.ALONG)
     if not corners:

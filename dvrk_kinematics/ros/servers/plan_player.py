@@ -1,4 +1,4 @@
-"""Lets the bridge of an arm play a plan, follows it there, and measures the tip meanwhile."""
+"""Has the bridge of an arm play a plan, follows the motion, and measures the tip meanwhile."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class HeardSpeedScaling:
-    """Reads the factor when asked; costs nothing else, since it is published when it changes.
+    """Reads the speed factor on request; costs little, as it is published only on change.
 
     Args:
         node: The node.
@@ -65,13 +65,13 @@ class HeardSpeedScaling:
         self._factor = 1.0
 
     def read(self) -> float:
-        """The newest factor, from 0 to 1; 1 where none was heard."""
+        """The newest factor, from 0 to 1; 1 if none was received."""
         data = self._subscription.take_newest()
         if data is not None:
             try:
                 factor = float(deserialize_message(data, SpeedScalingFactor).factor)
             except Exception:
-                # Bytes that are no such message say nothing, and must not end a motion.
+                # Ignore bytes that are not such a message; they must not end a motion.
                 return self._factor
             if 0.0 <= factor <= 1.0:
                 self._factor = factor
@@ -79,19 +79,19 @@ class HeardSpeedScaling:
 
 
 CANCELLED = "cancelled"
-"""Why a motion ends if its client asked for that."""
+"""Why a motion ends at the request of its client."""
 ENDING = "the server ends"
-"""Why it ends if this process does."""
+"""Why it ends when this process ends."""
 
 
 class Going(NamedTuple):
-    """How a motion goes just now.
+    """The current state of a motion.
 
     Attributes:
         progress: Fraction of the path.
-        position_error: How far the tip is from it (m); 0 where that is not measured.
-        rotation_error: The angle (rad).
-        speed_scaling: Part of its planned speed at which it is played.
+        position_error: Distance of the tip from the path (m); 0 if not measured.
+        rotation_error: Angle between the tip and the path (rad); 0 if not measured.
+        speed_scaling: Fraction of the planned speed at which it plays.
     """
 
     progress: float
@@ -101,15 +101,15 @@ class Going(NamedTuple):
 
 
 Tell = Callable[[Going], None]
-"""Told while a motion lasts."""
+"""Called with the state of a motion while it lasts."""
 
 _BRIDGE_S = 5.0
-"""How often a bridge is asked to end a motion, and how long the result of one that has ended is
-awaited."""
+"""How often we ask a bridge to end a motion, and how long we wait for the result of one that has
+ended (s)."""
 _POLL_S = 0.05
 _STALL_S = 30.0
-"""How long a motion that is not paused may stay where it is on its path before it is given up, and
-how long one that was told to end may take for that."""
+"""How long a motion that is not paused may stall on its path before we give it up, and how long it
+may take to end on request (s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ class PlayOutcome:
     Attributes:
         status: Whether it arrived, was cancelled or failed.
         message: Why, in words.
-        error: How well the tip followed; None if that was not measured.
-        slow_downs: How often lateness slowed it down.
+        error: How well the tip followed; None if not measured.
+        slow_downs: How often lateness slowed the motion down.
     """
 
     status: GoalStatus
@@ -130,7 +130,7 @@ class PlayOutcome:
 
 
 class _EndedEarly(Exception):
-    """A motion that shall not begin any more."""
+    """The motion should no longer begin."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -141,12 +141,12 @@ class PlanPlayer:
     """Plays plans on one arm.
 
     Args:
-        node: The node, which must be spun.
+        node: The node, which must be spinning.
         name: Name of the arm.
         arm: Its kinematics.
-        watch: Hears where it is.
+        watch: Reads its states.
         base: Name of its base frame.
-        joint_prefix: Prefix of joints in the path that is published.
+        joint_prefix: Prefix of the joint names in the published path.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class PlanPlayer:
         self._watch = watch
         self._base = base
         self._joints = [f"{joint_prefix}{joint}" for joint in arm.joint_names]
-        # Whatever description the bridge shows, plans are made as the controller counts.
+        # Plans use the controller's joint conventions, whatever description the bridge shows.
         self._sent_joints = controller_language(arm.joint_names).names
         self._action = FOLLOW_JOINT_TRAJECTORY.name_of(name)
         self._bridge = ActionClient(node, *FOLLOW_JOINT_TRAJECTORY.of(name))
@@ -174,17 +174,17 @@ class PlanPlayer:
         *,
         is_measured: bool = True,
     ) -> PlayOutcome:
-        """Let the bridge play a plan, and wait for its end.
+        """Have the bridge play a plan, and wait for its end.
 
         Args:
             plan: What to play.
-            find_end: Asked again and again why the motion shall end early; empty if it shall not.
+            find_end: Polled for why the motion should end early; empty if it should not.
             start_ns: When to begin (ns, clock of the node); 0 means now.
-            tell: Told how it goes.
+            tell: Called with the state of the motion.
             is_measured: Whether to publish the path and to measure the tip on it.
 
         Raises:
-            CallFailed: The bridge does not end a motion that it was told to end.
+            CallFailed: The bridge does not end a motion on request.
         """
         why = find_end()
         if why:
@@ -205,7 +205,7 @@ class PlanPlayer:
                 stamp_to_ns(feedback.header.stamp), stamp_to_ns(feedback.desired.time_from_start)
             )
             if is_first and is_measured:
-                # For whoever compares states with it later, as the report of a bag does.
+                # For later comparison with states, as in the report of a bag.
                 write_stamp(trajectory.header.stamp, begin_ns)
                 self._planned_paths.publish(trajectory)
 
@@ -232,14 +232,14 @@ class PlanPlayer:
         return TipFollower(self._arm, path)
 
     def _find_bridge(self, find_end: Callable[[], str]) -> None:
-        """Wait for the bridge: one that starts takes a while, one that was killed may come back.
+        """Wait for the bridge, which may still be starting, or may come back after it was killed.
 
         Args:
-            find_end: Tells why the motion shall end early.
+            find_end: Returns why the motion should end early.
 
         Raises:
-            CallFailed: It is not there.
-            _EndedEarly: The motion shall not begin any more.
+            CallFailed: There is no bridge.
+            _EndedEarly: The motion should no longer begin.
         """
 
         def check() -> None:
@@ -255,7 +255,7 @@ class PlanPlayer:
             raise CallFailed(self._action, INNER_BOUND_S, "no such action appeared")
 
     def _check_bridge(self) -> None:
-        """Wait for no answer of a bridge that went away."""
+        """Raise CallFailed if the bridge is gone, so that we do not wait for its answer."""
         silent_s = self._server.silent_s
         if silent_s > GONE_S:
             raise CallFailed(self._action, round(silent_s, 1), "went away, and did not come back")
@@ -270,10 +270,10 @@ class PlanPlayer:
         tell: Tell | None,
         follower: TipFollower | None,
     ) -> PlayOutcome:
-        """Wait for the end of a motion: for ever while it goes on, or is paused.
+        """Wait for the end of a motion, indefinitely while it advances or is paused.
 
-        How long it takes says nothing, since it may be slowed down. One that stays where it is
-        without being paused is told to end, and so is one of which nothing is heard any more.
+        Its duration is no criterion, since it may be slowed down. We ask a motion to end if it
+        stalls without being paused, and also if the bridge goes silent.
         """
         wait_s = max(0.0, (start_ns - self._now_ns()) * 1e-9) if start_ns else 0.0
         deadline = time.monotonic() + wait_s + _STALL_S
@@ -282,7 +282,7 @@ class PlanPlayer:
             now = time.monotonic()
             seen = now if self._bridge.server_is_ready() else seen
             if max(now - seen, self._server.silent_s) > (0.0 if why == ENDING else GONE_S):
-                # It may be there after all, and play on.
+                # The bridge may still be there and keep playing.
                 _ask_to_end(sent)
                 return PlayOutcome(GoalStatus.ABORTED, self._describe_silence(why))
             if why and now > deadline:
@@ -311,8 +311,8 @@ class PlanPlayer:
     def _look(
         self, plan: Plan, clock: HeardPathClock, factor: float, follower: TipFollower | None
     ) -> Going | None:
-        """How a motion goes; None before anything was heard of it."""
-        # Where it is paused the same state comes again and again, for as long as it may last.
+        """The state of a motion; None before its first feedback."""
+        # A paused arm reports the same state repeatedly, perhaps for a long time.
         newest = self._watch.poll(keep=factor > 0.0)
         if clock.begin_ns is None:
             return None
@@ -327,15 +327,15 @@ class PlanPlayer:
 
 
 def _ask_to_end(sent: SentGoal) -> None:
-    """Have a motion ended, without waiting for the answer: its result tells what became of it."""
+    """Ask for the end of a motion without waiting for an answer; its result shows how it ended."""
     with suppress(CallFailed):
         sent.cancel(0.0)
 
 
 def _read_result(response: Any, why: str) -> PlayOutcome:
-    """How a motion ended; one that arrived has arrived, even if its end was asked for.
+    """How a motion ended; an arrival counts as such even if we asked for an early end.
 
-    The error code does not tell: it is the same for a motion that was cancelled.
+    The error code does not help: it is the same for a cancelled motion.
     """
     text = response.result.error_string
     slow_downs = read_slow_downs(text)
@@ -347,7 +347,7 @@ def _read_result(response: Any, why: str) -> PlayOutcome:
 
 
 def _add_error(outcome: PlayOutcome, measured: FollowingFigures) -> PlayOutcome:
-    """An outcome with how the tip followed, or with a word if that is not known."""
+    """Add how well the tip followed to an outcome, or a note if that is not known."""
     if measured.samples == 0 and outcome.status is GoalStatus.SUCCEEDED:
         unknown = "how well the tip followed is not known: no state of the arm came meanwhile"
         outcome = replace(outcome, message=f"{outcome.message}; {unknown}")

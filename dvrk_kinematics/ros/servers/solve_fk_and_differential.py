@@ -1,4 +1,4 @@
-"""Answers to SolveFk and SolveDifferential: whole batches, no row left out."""
+"""Answers SolveFk and SolveDifferential for whole batches, without omitting rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def solve_fk(arm: Arm, base: str, prefix: str, request: Any, response: Any) -> N
         response: Written in place.
 
     Raises:
-        InvalidInput: The arrays are no whole rows.
+        InvalidInput: The arrays do not hold whole rows.
     """
     q = flat_to_rows(request.jp, len(arm.joint_names), "jp")
     good = np.isfinite(q).all(axis=1)
@@ -122,7 +122,7 @@ def _same_rows(flat: Any, columns: int, field: str, count: int) -> Array | None:
 
 
 def _spread(values: Array, good: NDArray[np.bool_]) -> Any:
-    """Rows back in their places, NaN where there are none."""
+    """Put rows back in their places, with NaN in the others."""
     full = np.full((len(good), *values.shape[1:]), np.nan)
     full[good] = values
     return to_flat(full)

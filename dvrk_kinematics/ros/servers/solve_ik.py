@@ -1,4 +1,4 @@
-"""Answers to SolveIk: batches, paths, every branch or the one of a name, no row left out."""
+"""Answers SolveIk for batches, paths, and all branches or a named one, without omitting rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dvrk_kinematics.ros.common.conversions import (
 __all__ = ["Resolve", "solve_ik"]
 
 Resolve = Callable[[Any], Array | None]
-"""From a header to T_base_frame, shape (4, 4); None for the base itself."""
+"""Maps a header to T_base_frame, shape (4, 4); None for the base itself."""
 
 _POLICIES = {
     SolveIk.Request.POLICY_EXACT: IkPolicy.EXACT,
@@ -42,7 +42,7 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
         response: Written in place.
 
     Raises:
-        InvalidInput: The arrays are no whole rows, or what is asked for does not go together.
+        InvalidInput: The arrays do not hold whole rows, or the options are incompatible.
         UnknownName: The arm has no such branch.
         FrameError: The frame cannot be used.
     """
@@ -61,7 +61,7 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
     if request.all_branches:
         result, index = _all_branches(arm, T)
     elif request.is_path or request.branch or len(T) == 1:
-        # What makes a batch quick is a burden to a single pose.
+        # The batch solver has an overhead that slows down a single pose.
         result, bad = _solve_each(arm, T, seed, _Solving(request, policy))
     else:
         result = arm.inverse_batch(T, seed=seed, policy=policy)
@@ -78,14 +78,14 @@ def solve_ik(arm: Arm, resolve: Resolve, request: Any, response: Any) -> None:
 def _explain(
     arm: Arm, result: BatchIkResult, index: NDArray[Any], poses: int, bad: Mapping[int, IkResult]
 ) -> str:
-    """What is to be said of poses that are not solved inside the limits; empty if all are.
+    """Explain which poses have no solution inside the limits; empty if all have one.
 
     Args:
         arm: The arm.
-        result: The answer, a row a solution.
+        result: The answer, one solution per row.
         index: Which pose each row solves.
-        poses: How many were asked for.
-        bad: Rows that are not OK as the solver gave them, which may know more of it.
+        poses: Number of poses in the request.
+        bad: The solver's own results for rows that are not OK, which may hold more detail.
     """
     is_solved = np.zeros(poses, dtype=np.bool_)
     is_solved[index[result.ok]] = True
@@ -106,7 +106,7 @@ def _explain(
 
 @lru_cache
 def _constants(arm: Arm) -> tuple[list[str], list[str], Any, Any]:
-    """What every answer for an arm says alike; made once: a single pose is quickly solved."""
+    """The constant part of the answers for an arm; cached, since solving one pose is fast."""
     limits = arm.limits
     return (
         list(arm.joint_names),
@@ -117,7 +117,7 @@ def _constants(arm: Arm) -> tuple[list[str], list[str], Any, Any]:
 
 
 class _Solving:
-    """How the poses of a request are solved, one by one."""
+    """Solves the poses of a request one by one."""
 
     def __init__(self, request: Any, policy: IkPolicy) -> None:
         self.is_path = bool(request.is_path)
@@ -147,9 +147,9 @@ def _read_seed(arm: Arm, request: Any, poses: int) -> Array | None:
 def _solve_each(
     arm: Arm, T: Array, seed: Array | None, solving: _Solving
 ) -> tuple[BatchIkResult, dict[int, IkResult]]:
-    """Solve pose by pose; gives also those that are not OK, by their rows.
+    """Solve pose by pose, and also return the results that are not OK, by row.
 
-    On a path each solution is the seed of the next, but for rows that are not valid poses.
+    On a path each solution is the seed of the next, except for rows that are not valid poses.
     """
     result = BatchIkResult.empty(len(T), len(arm.joint_names))
     near, bad = seed, {}

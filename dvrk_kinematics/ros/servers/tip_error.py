@@ -1,4 +1,4 @@
-"""How well a tip followed its path, as a message, and where on its path a motion is."""
+"""Messages on how well a tip followed its path, and a clock for the position on the path."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dvrk_kinematics.motion.planning.tip_follower import FollowingFigures
 __all__ = ["HeardPathClock", "make_tip_error", "read_tip_error"]
 
 _RUN_ON_S = 0.25
-"""How far beyond what was heard last a path's time is taken to run on. Longer silence is a stall
-of the player: the arm waits, and where it is on its path is no later than this."""
+"""How long we extrapolate a path's time after the last feedback (s). A longer silence means that
+the player stalls: the arm waits, and is no further along its path than this."""
 
 
 class HeardPathClock:
-    """Where on its path a motion is, by what the player says of it now and then.
+    """Tracks the time on a path from the player's occasional feedback.
 
     One thread may note while another reads.
 
     Attributes:
-        newest_s: Time on the path that was heard last (s); 0 before the first.
-        begin_ns: When the path began (ns), by what was heard first: later on the path's time may
+        newest_s: Time on the path in the last feedback (s); 0 before the first.
+        begin_ns: When the path began (ns), from the first feedback: later the path's time may
             fall behind the clock, but never gets ahead. None before the first.
     """
 
@@ -30,7 +30,7 @@ class HeardPathClock:
         self._newest = 0, 0
 
     def note(self, stamp_ns: int, time_ns: int) -> int:
-        """Take in that the path's time was ``time_ns`` when the clock was at ``stamp_ns``.
+        """Note that the path's time was ``time_ns`` when the clock was at ``stamp_ns``.
 
         Returns:
             When the path began (ns).
@@ -42,13 +42,13 @@ class HeardPathClock:
         return self.begin_ns
 
     def read(self, stamp_ns: int) -> float:
-        """Time on the path at a moment of now (s): it runs on, but not through a stall."""
+        """Time on the path at a current stamp (s): extrapolated, but not through a stall."""
         heard_ns, time_ns = self._newest
         return (time_ns + min(stamp_ns - heard_ns, round(_RUN_ON_S * 1e9))) * 1e-9
 
 
 def make_tip_error(figures: FollowingFigures | None = None) -> TipError:
-    """The figures as a message; NaN of a tip that nobody measured, since 0 would look perfect."""
+    """The figures as a message; NaN if the tip was not measured, since 0 would look perfect."""
     told = figures or FollowingFigures()
     return TipError(
         contour_position_max=told.position_max,

@@ -1,4 +1,4 @@
-"""What the goals of trajectory_server ask for, turned into plans."""
+"""Turns the goals of trajectory_server into plans."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from dvrk_kinematics.ros.servers.motion_messages import (
 __all__ = ["Job", "JobPlanner", "PlanFrom", "frame_or_base"]
 
 _SAME = 1e-6
-"""Joints that are nearer than this to a figure's first corner need no approach (rad, m)."""
+"""Joints closer than this to a figure's first corner need no approach (rad, m)."""
 _PLACING = 0.5
-"""Part of planning a figure that is finding its place."""
+"""Fraction of a figure's planning spent on its placement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be done.
+    """The planned motions of a goal.
 
     Attributes:
-        plan: The motion that was asked for.
-        approach: The motion before it, to where it begins; None if the arm is there.
+        plan: The requested motion.
+        approach: The motion to its start; None if the arm is already there.
         placement: Where the figure lies; None for moves.
     """
 
@@ -59,7 +59,7 @@ class Job:
 
 
 PlanFrom = Callable[[Array, PlanningProgress], Job]
-"""Plans a goal that was read, from where the joints are at rest (rad, m), shape (n,)."""
+"""Plans a goal from joint positions at rest (rad, m), shape (n,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class JobPlanner:
         cannula: How deep the wrist must be; None for no rule.
         find_frame: Finds a frame on tf in the arm's base.
         folder: Where recordings are kept.
-        max_knots: Most knots of a goal.
-        speeds: The tip's, where a goal gives none.
-        fraction: Of the joints' speeds and accelerations, where a goal gives none.
+        max_knots: Maximum knots of a goal.
+        speeds: Speeds of the tip for goals without their own.
+        fraction: Fraction of the joints' speeds and accelerations for goals without their own.
     """
 
     arm: Arm
@@ -93,10 +93,11 @@ class JobPlanner:
             goal: A Move.Goal.
 
         Returns:
-            What plans it; that raises a DvrkError which says what cannot be done, and where.
+            The function that plans it. It raises a DvrkError that reports what cannot be done,
+            and where.
 
         Raises:
-            DvrkError: What makes no sense.
+            DvrkError: The goal is invalid.
         """
         options = read_options(goal, self.max_knots)
         if goal.recording:
@@ -148,7 +149,7 @@ class JobPlanner:
         return plan
 
     def read_trace(self, goal: Any) -> PlanFrom:
-        """Read a TraceBlockO goal; arguments, answer and errors as for ``read_moves``."""
+        """Read a TraceBlockO goal; arguments, result and errors as in ``read_moves``."""
         figure = read_figure(goal.corners, goal.orientation)
         speeds = read_speeds(goal, PRESETS["a"])
         options = read_options(goal, self.max_knots)
@@ -176,7 +177,7 @@ class JobPlanner:
         return plan
 
     def _read_place(self, goal: Any, figure: Figure) -> Callable[[PlanningProgress], Placement]:
-        """How to find where a figure lies."""
+        """Return a function that finds where a figure lies."""
         depth = 0.0 if self.cannula is None else self.cannula.min_depth_m
         if goal.place:
             scale = check_scale(goal.scale) if goal.scale else None
@@ -200,8 +201,8 @@ class JobPlanner:
     ) -> Array:
         """Joint positions at the first corner: those of the placement if the figure fits there.
 
-        If it does not fit, what the plan says of it is more than a margin can say; but for that
-        the first corner has to be reached.
+        If it does not fit, the plan explains more than a margin can, but planning needs a
+        reachable first corner.
         """
         if self.arm.limits.contains(placement.q_start):
             return placement.q_start
@@ -245,7 +246,7 @@ class JobPlanner:
 
 
 def frame_or_base(frame_id: str, base: str) -> Frame | None:
-    """What a frame_id stands for by itself; None if it has to be looked up."""
+    """The frame that a frame_id denotes on its own; None if it needs a lookup."""
     if frame_id in ("", base):
         return "base"
     return "tool" if frame_id == "tool" else None

@@ -28,7 +28,7 @@ from dvrk_kinematics.ros.servers.trajectory_jobs import JobPlanner, frame_or_bas
 __all__ = ["TrajectoryServer", "TrajectorySettings", "main"]
 
 _END_S = 10.0
-"""How long the end of the server waits for its arms to stop; a bridge may have gone silent."""
+"""How long shutdown waits for the arms to stop (s); a bridge may have gone silent."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class TrajectorySettings(ArmSettings):
 
 
 class TrajectoryServer(Node):
-    """Plans and carries out motions of any set of arms."""
+    """Plans and executes motions of any set of arms."""
 
     def __init__(self) -> None:
         super().__init__("trajectory_server")
@@ -106,7 +106,7 @@ class TrajectoryServer(Node):
         )
 
     def stop(self) -> None:
-        """Stop what moves, all arms at once, and wait for them."""
+        """Stop all arms at once, and wait for them."""
         for mover in self._movers:
             mover.begin_to_close()
         deadline = time.monotonic() + _END_S
@@ -122,7 +122,7 @@ class TrajectoryServer(Node):
         return mover
 
     def _plan_for(self, arm: Arm, base: str) -> JobPlanner:
-        """What plans a goal that comes now, with the parameters as they are now."""
+        """The planner for a goal that arrives now, with the current parameters."""
         settings = self._settings.values
 
         def find_frame(frame_id: str) -> Frame:
@@ -142,7 +142,7 @@ class TrajectoryServer(Node):
         )
 
     def _adopt(self, settings: TrajectorySettings) -> None:
-        """Goals that come from now on are planned with other parameters."""
+        """Apply changed parameters to the planning of later goals."""
         for mover in self._movers:
             mover.max_planning_s = settings.max_planning_time
 
