@@ -1,4 +1,4 @@
-"""Everything of a bridge that moves its arm: one object, ticked by the control loop."""
+"""The part of a bridge that moves its arm: one object, ticked by the control loop."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ __all__ = ["ArmDrive"]
 
 _FEEDBACK_EVERY_S = 0.05
 _QUIET = (Reason.REACHED, Reason.REPLACED, Reason.CANCELLED, Reason.JOG_ENDED)
-"""Ends that are nothing to warn about."""
+"""Reasons for a stop that need no warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What the state commands command."""
+    """The target of the state commands."""
 
     drive: ArmDrive
 
@@ -98,25 +98,25 @@ class _Target:
 
 
 class ArmDrive:
-    """Player, guard and all that feeds them, for one arm.
+    """The player and the guard of one arm, with all their inputs.
 
     Args:
         node: The node.
         arm: The arm's kinematics.
         settings: Parameters of the bridge.
         tip: Name of the tip's link on tf.
-        movable: How the joints that are shown follow the controller's, by their names.
-        read_wall_ns: The clock of the goals' stamps (ns).
+        movable: How the published joints follow the controller's, by name.
+        read_wall_ns: Reads the clock of the goals' stamps (ns).
 
     Attributes:
-        port: The arm at the other end.
-        guard: The one exit to it.
-        player: What plays goals.
-        commands: The services that bring it into a state.
+        port: The connection to the arm.
+        guard: The only path for commands to the arm.
+        player: Plays goals.
+        commands: The services that change its state.
         identity: Who is at the other end.
         search: Whether the arm was found.
-        last_refusal: Why something was refused last, and None before.
-        last_jaw_stop: Why the jaw ended last without being there, and None before.
+        last_refusal: Reason for the last refusal; None before the first.
+        last_jaw_stop: Why the jaw last stopped short of its goal; None before the first.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class ArmDrive:
         self._answer_s = settings.state_timeout
         self._node = node
         self.refused_s = self.stopped_s = self.jaw_stopped_s = 0.0
-        """When something was refused, and a motion and the jaw's ended, last (s, monotonic)."""
+        """Times of the last refusal, motion stop and jaw stop (s, monotonic)."""
         self._logger = node.get_logger()
         self._read_wall_ns = read_wall_ns
         self._speed = SpeedTopics(node, settings.arm)
@@ -176,9 +176,9 @@ class ArmDrive:
         create_steady_timer(node, _FEEDBACK_EVERY_S, self._feed_back)
 
     def adopt(self, settings: BridgeSettings) -> None:
-        """Take parameters that were changed while nothing moved.
+        """Take parameters that changed while nothing moved.
 
-        A goal that is being checked meanwhile is checked again by the guard, point by point.
+        If a goal is being checked meanwhile, the guard checks it again, point by point.
         """
         self.guard.settings = make_guard_settings(self._model, settings)
         self._player_settings = make_player_settings(self._model, settings)
@@ -196,7 +196,7 @@ class ArmDrive:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of ours moves or waits."""
+        """Whether none of our motions is active or waiting."""
         return self.player.is_idle and (self._jaw is None or self._jaw.feedback() is None)
 
     @property
@@ -207,17 +207,17 @@ class ArmDrive:
 
     @property
     def state(self) -> ArmState | None:
-        """What the arm said last."""
+        """The last state of the arm."""
         return self.guard.state
 
     def stop(self, finding: Finding) -> None:
-        """Stop whatever moves, in the way that the reason asks for; in the loop's thread."""
+        """Stop any motion in the way that the reason requires; in the loop's thread."""
         self.player.stop(finding)
         if self._jaw is not None:
             self._jaw.stop(finding)
 
     def tick(self, now_ns: int) -> None:
-        """One turn, after the arm was polled: requests, motion, answers.
+        """Handle requests, motion and answers, after the arm was polled.
 
         Args:
             now_ns: Time now (monotonic).
@@ -227,7 +227,7 @@ class ArmDrive:
         self._hear_others(now_ns)
         self._take_speed()
         refused = self.commands.find_refusal()
-        # What has waited for the arm also lets those go first who bring it up.
+        # Goals that waited for the arm also wait for requests that bring it up.
         is_coming_up = self.has_waiting and bool(self.commands.bringing_up)
         is_coming_up = is_coming_up or self.commands.is_coming_up
         is_waiting = is_coming_up or self.search.find_missing_for_goals() is not None
@@ -247,7 +247,7 @@ class ArmDrive:
         self._sample_feedback(now_ns)
 
     def drop_arriving(self) -> None:
-        """Let no goal begin that has arrived until now; in the loop's thread."""
+        """Drop all goals that have arrived but not begun; in the loop's thread."""
         self._action.drop_arriving()
         if self._gripper is not None:
             self._gripper.drop_arriving()
@@ -258,7 +258,7 @@ class ArmDrive:
         return [*names, "gripper_cmd"] if has_grip else names
 
     def _watch_silence(self) -> None:
-        """After a silence, have it asked again who the arm is, before anything is sent to it."""
+        """After a silence, ask for the arm's identity again before we send anything to it."""
         before, self._heard_ns = self._heard_ns, self.port.measured.arrival_ns
         if before is None or self._heard_ns is None:
             return
@@ -266,18 +266,18 @@ class ArmDrive:
             self.identity.ask_again()
 
     def _watch_identity(self, now_ns: int) -> None:
-        """Let nothing go on that moves an arm which is not the one it began with."""
+        """Stop any motion if the arm may no longer be the one on which it began."""
         stranger = self.identity.find_refusal()
         if stranger is None or stranger.reason is not Reason.NOT_SIMULATED or self.is_idle:
             return
         is_jaw_idle = self._jaw is None or self._jaw.feedback() is None
         is_waiting = is_jaw_idle and self.identity.is_asking and self.player.wait(now_ns)
-        # Nothing is sent while it is not known who would hear it, but not for ever.
+        # Send nothing while the receiver is unknown, but do not wait forever.
         if not is_waiting or self.identity.asked_s > self._answer_s:
             self.stop(stranger)
 
     def _hear_others(self, now_ns: int) -> None:
-        """Yield to whatever somebody else tells the arm."""
+        """Yield to commands that other clients send to the arm."""
         heard = self._others.take(now_ns)
         if heard.is_hold:
             self.guard.hear_hold()
@@ -298,12 +298,12 @@ class ArmDrive:
 
     @property
     def slow_downs(self) -> int:
-        """How many times lateness has slowed a motion of the arm or the jaw so far."""
+        """How often lateness has slowed down a motion of the arm or the jaw so far."""
         jaw = 0 if self._jaw is None else self._jaw.scaling.slow_downs
         return self.player.scaling.slow_downs + jaw
 
     def close(self) -> None:
-        """Take no more goals."""
+        """Accept no more goals."""
         self._action.close()
         self._others.close()
 
@@ -322,7 +322,7 @@ class ArmDrive:
             self.player.cancel(goal_id)
 
     def _wall_ns(self) -> int:
-        """What the clock of the stamps showed when the arm was read last: waits begin there."""
+        """Time on the clock of the stamps when the arm was last read: waits begin there."""
         return self._read_wall_ns() - (time.monotonic_ns() - self.guard.now_ns)
 
     def _take_jog(self, refused: Finding | None, now_ns: int) -> None:
@@ -330,7 +330,7 @@ class ArmDrive:
         try:
             command = self._topics.take()
         except Exception as error:
-            # Whatever a message holds, only that message is lost.
+            # A bad message must cost nothing but itself.
             log_failure(self._logger, "jog", error)
             command = Finding(Reason.JOG_FAILED, repr(error))
         if command is None:
@@ -339,7 +339,7 @@ class ArmDrive:
         if isinstance(command, Finding):
             found = command
         elif refused is not None and not command.is_zero:
-            # A stick that is held while the arm is being enabled must be let go of first.
+            # If a stick is held while the arm is being enabled, it must be released first.
             found = self.jog.refuse(refused, now_ns)
         else:
             found = self.player.jog(command, now_ns)
@@ -351,7 +351,7 @@ class ArmDrive:
         self._logger.warning(f"{what} refused: {finding}", throttle_duration_sec=1.0)
 
     def send_results(self) -> None:
-        """Tell clients and log what has ended; in the loop's thread."""
+        """Send results of ended goals to clients, and log stops; in the loop's thread."""
         for result in self.player.take_results():
             self._action.finish(result)
         error = self.jog.error
@@ -374,13 +374,13 @@ class ArmDrive:
 
     def _sample_feedback(self, now_ns: int) -> None:
         if now_ns - self._fed_back_ns >= round(_FEEDBACK_EVERY_S * 1e9):
-            # Not in every tick: it samples the path once more. Its stamp is that of the tick,
-            # so that whoever compares it with the arm's states sees no lag that is not there.
+            # Not in every tick, since it samples the path again. Its stamp is that of the tick,
+            # so that a comparison with the arm's states shows no false lag.
             feedback, self._fed_back_ns = self.player.feedback(), now_ns
             self._feedback = None if feedback is None else (feedback, self._wall_ns())
 
     def _feed_back(self) -> None:
-        """Publish feedback from the executor's thread, which has the time."""
+        """Publish feedback from the executor's thread, which is less time-critical."""
         feedback = self._feedback
         if feedback is not None:
             self._action.feed_back(*feedback)

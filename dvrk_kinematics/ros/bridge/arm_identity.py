@@ -1,7 +1,7 @@
-"""Who is at the other end: a simulated arm, or one that can hurt somebody.
+"""Who is at the other end: a simulated arm, or a real one that can hurt somebody.
 
-On its CRTK topics an arm_simulator cannot be told from a dVRK, and even their nodes have the same
-name. It is known by parameters that only its node has. A bridge that was started for simulated
+The CRTK topics of an arm_simulator look just like those of a dVRK, and even their nodes have the
+same name. We recognise it by parameters that only its node has. A bridge started for simulated
 arms commands nothing else, even if a real robot with the same names is on the network.
 """
 
@@ -22,30 +22,30 @@ __all__ = ["ArmIdentity"]
 
 _LOOK_S = 0.05
 _LOOK_EVERY = 5
-"""Once it is known who publishes, only every so many times somebody looks."""
+"""Once the publisher is known, we check only every so many timer calls."""
 
 _ASK_AGAIN_S = 1.0
-"""After this a question without an answer is asked again: it can be lost while two processes are
-still finding each other.
+"""We repeat an unanswered question after this (s): it can be lost while two processes are still
+discovering each other.
 """
 
 _ANSWER_S = 60.0
-"""Whoever has not answered by then counts as a real arm, until an answer comes after all.
+"""A node that has not answered by then (s) counts as a real arm until it does answer.
 
-No less than a request waits for an arm that is being found.
+At least as long as a request waits for an arm that is still being discovered.
 """
 
 _MARKS = ("reset_joints_on_enable", "arms")
-"""Parameters that an arm_simulator has and a dVRK has not; the second one names its arms."""
+"""Parameters that an arm_simulator has and a dVRK lacks; the second one names its arms."""
 
 
 class _Verdict(NamedTuple):
-    """What is known of the arm.
+    """What is known about the arm.
 
     Attributes:
         refusal: Why it must not be commanded; None if it may.
-        is_open: Whether that is only because it is still being found, or asked.
-        is_stranger: Whether it is known to be no simulated arm.
+        is_open: Whether that is only because discovery or a question is still pending.
+        is_stranger: Whether we know that it is not a simulated arm.
     """
 
     refusal: Finding | None = None
@@ -57,7 +57,7 @@ class ArmIdentity:
     """Watches who publishes an arm's state.
 
     Args:
-        node: The node, which must be spun.
+        node: The node, which must be spinning.
         arm: Name of the arm.
         hardware: What may be commanded.
     """
@@ -69,20 +69,20 @@ class ArmIdentity:
         self._needs_simulator = hardware == SIMULATED
         self._known: tuple[Any, ...] | None = ()
         self._trusted: tuple[bytes, ...] | None = None
-        """Publisher of the state that was found to be a simulated arm."""
+        """The state publisher that we found to be a simulated arm."""
         self._verdict = self._nobody()
         self._question: _Question | None = None
         self._looks = 0
         self.publishers: tuple[str, ...] = ()
         """Names of the nodes that publish the arm's state."""
         self.is_asking = False
-        """Whether it is not known yet who has spoken after a silence."""
+        """Whether we do not know yet who publishes after a silence."""
         self._asked_s = 0.0
         create_steady_timer(node, _LOOK_S, self._look)
 
     @property
     def asked_s(self) -> float:
-        """For how long it has been asked who has spoken after a silence (s)."""
+        """How long we have been asking who publishes after a silence (s)."""
         return time.monotonic() - self._asked_s
 
     def find_refusal(self) -> Finding | None:
@@ -90,19 +90,19 @@ class ArmIdentity:
         return self._verdict.refusal
 
     def find_open_question(self) -> Finding | None:
-        """What keeps the arm from being known yet; None if nothing does. From any thread."""
+        """Why the arm is not identified yet; None if it is. From any thread."""
         verdict = self._verdict
         return verdict.refusal if verdict.is_open else None
 
     @property
     def is_stranger(self) -> bool:
-        """Whether the arm is known to be no simulated one, where only such may be commanded."""
+        """Whether the arm is known not to be simulated when only simulated arms are allowed."""
         return self._verdict.is_stranger
 
     def ask_again(self) -> None:
-        """Trust nobody until asked: the arm was silent, and another may have taken its place.
+        """Revoke trust until the publisher answers: another arm may have replaced a silent one.
 
-        The graph shows who has left and who has come only some time later. From any thread.
+        The graph shows departures and arrivals only with a delay. From any thread.
         """
         if self._needs_simulator:
             text = f"{self._arm} was silent, and who publishes it now is being asked"
@@ -115,17 +115,17 @@ class ArmIdentity:
         return _Verdict(Finding(Reason.STALE_STATE, what), is_open=True)
 
     def _look(self) -> None:
-        """See who publishes; ask whoever is new."""
+        """Check who publishes, and question a new publisher."""
         self._looks += 1
         if not self._verdict.is_open and self._looks % _LOOK_EVERY != 0:
             return
         found = self._node.get_publishers_info_by_topic(self._topic)
         names = [_full_name(info) for info in found]
-        # Parameters are asked for by a node's name: of two with one name, either might answer.
+        # Parameters are queried by node name: of two nodes with one name, either might answer.
         gids = tuple(sorted(bytes(info.endpoint_gid) for info in found))
         namesakes = _count_nodes(self._node, names[0]) if len(names) == 1 else 0
         if gids == self._trusted:
-            # Whoever comes later with the same name has not published this.
+            # A later node with the same name did not publish this.
             namesakes = 1
         key = (namesakes, *gids)
         if key != self._known:
@@ -146,7 +146,7 @@ class ArmIdentity:
         if not names:
             self._verdict = self._nobody()
         elif len(names) > 1:
-            # All of them hear what is sent, and any may be a real arm.
+            # All of them receive our commands, and any may be a real arm.
             what = f"{len(names)} nodes publish {self._topic}: {', '.join(names)}"
             reason = Reason.NOT_SIMULATED if self._needs_simulator else Reason.STALE_STATE
             self.is_asking = False
@@ -168,7 +168,7 @@ class ArmIdentity:
             self._question = None
         known = self._known
         if known is None or _count_nodes(self._node, name) != 1:
-            # The arm was silent meanwhile, or another node may have answered: look again.
+            # The arm was silent meanwhile, or another node may have answered: check again.
             self._known = None
             return
         self.is_asking = False
@@ -193,13 +193,13 @@ class _Question:
 
     @property
     def age_s(self) -> float:
-        """For how long the answer has been waited for (s)."""
+        """How long we have been waiting for the answer (s)."""
         return time.monotonic() - self._made_s
 
     def ask(self) -> None:
-        """Ask, if there is somebody to answer and it is time to.
+        """Ask if the service is there and it is time to ask.
 
-        Whoever is slow may answer what was asked long ago: that counts, too.
+        A slow node may answer a much older question; that counts, too.
         """
         now = time.monotonic()
         is_time = self._asked_s is None or now - self._asked_s > _ASK_AGAIN_S
@@ -210,7 +210,7 @@ class _Question:
             future.add_done_callback(self._hear)
 
     def close(self) -> None:
-        """Wait for no answer any more."""
+        """Stop waiting for an answer."""
         self._is_open = False
         for future in self._futures:
             if not future.done():

@@ -1,7 +1,7 @@
-"""What bringing an arm into a state takes, step by step, as scripts that a control loop advances.
+"""Scripts that change the state of an arm step by step, advanced by the control loop.
 
-A script sends a word, waits for what the arm says, and ends with an answer. Every wait has an end:
-an arm's is_busy can stick, and what an arm said last stays after it died.
+A script sends a command word, waits for the arm's report, and ends with an answer. Every wait has
+a timeout: an arm's is_busy can get stuck, and an arm's last report remains after it died.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dvrk_kinematics.ros.bridge.settings import SIMULATED, BridgeSettings
 __all__ = ["SILENT_S", "Answer", "ArmScripts", "Commanded", "Script", "ScriptFailed"]
 
 _RETURN_S = 5.0
-"""How long an arm that was found may be in doubt, or silent, before that is said."""
+"""How long an arm that was found may be in doubt, or silent, before we report it (s)."""
 
 _PATIENCE_S = 0.5
-"""How long an arm that is ready may have something else wrong before that is said."""
+"""How long a ready arm may have another obstacle to motion before we report it (s)."""
 
 SILENT_S = 1.0
-"""An arm that says nothing for so long is not there; what it said before counts no more."""
+"""An arm that is silent for this long (s) counts as gone; its earlier reports are void."""
 
 Answer = tuple[bool, str]
 """Whether it succeeded, and a text for the user."""
@@ -32,37 +32,37 @@ Script = Generator[None, None, Answer]
 
 
 class Commanded(Protocol):
-    """What the scripts command."""
+    """The target of the scripts."""
 
     def state_command(self, word: str) -> None:
         """Send a word to the arm."""
 
     def stop_motion(self) -> None:
-        """Stop whatever moves, along its path."""
+        """Stop any motion along its path."""
 
     def hold(self) -> None:
         """Tell the arm to stay at its setpoint."""
 
     def drop_waiting(self) -> bool:
-        """Let no goal begin that has arrived until now; tells whether one waited for the arm."""
+        """Drop all goals that have not begun; return whether one waited for the arm."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of ours moves."""
+        """Whether none of our motions is active."""
 
     @property
     def is_heard(self) -> bool:
-        """Whether the arm hears commands."""
+        """Whether the arm receives commands."""
 
     @property
     def is_stranger(self) -> bool:
-        """Whether the arm is known to be one that must never be commanded from here."""
+        """Whether we know that this bridge must never command the arm."""
 
     def find_rivals(self) -> list[str]:
         """Names of all bridges of the arm, if there are any on other machines."""
 
     def find_missing(self) -> Finding | None:
-        """What is missing of an arm that is still being found; None once it was."""
+        """What is missing from an arm that is still being found; None once it was found."""
 
     def find_refusal(self) -> Finding | None:
         """Why the arm must not be commanded at all."""
@@ -72,7 +72,7 @@ class Commanded(Protocol):
 
 
 class ScriptFailed(Exception):
-    """A script that cannot go on; its text is the answer."""
+    """A script cannot continue; the text is its answer."""
 
 
 class ArmScripts:
@@ -80,7 +80,7 @@ class ArmScripts:
 
     Args:
         settings: How long to wait.
-        target: What is commanded.
+        target: The arm to command.
     """
 
     def __init__(self, settings: BridgeSettings, target: Commanded) -> None:
@@ -92,19 +92,19 @@ class ArmScripts:
         """Whether a user has enabled the arm through this bridge since it was last disabled."""
 
     def adopt(self, settings: BridgeSettings) -> None:
-        """Take parameters that were changed at rest."""
+        """Take parameters that changed at rest."""
         self._settings = settings
 
     def observe(self, state: ArmState, now_ns: int) -> None:
-        """Take into account what the arm said; before every step of a script.
+        """Take in the arm's state, before every step of a script.
 
         Args:
-            state: What the arm said last.
+            state: The last state of the arm.
             now_ns: Time now (monotonic).
         """
         self._state, self._now_ns = state, now_ns
         if state.operating_state is not OperatingState.ENABLED:
-            # Whoever took the arm away must not find that it moves when it comes back.
+            # The user who took the arm away must not see it move when it comes back.
             self.is_released = False
 
     @property
@@ -113,7 +113,7 @@ class ArmScripts:
         return self._state
 
     def enable(self) -> Script:
-        """Power the arm, out of FAULT too, and let it be moved."""
+        """Power the arm, also from FAULT, and allow motion."""
         yield from self._meet()
         self._check_rivals()
         state = self._now.operating_state
@@ -130,7 +130,7 @@ class ArmScripts:
         return (yield from self._settle("ENABLED", self._settings.state_timeout))
 
     def home(self) -> Script:
-        """Home an arm that is enabled."""
+        """Home an enabled arm."""
         if self._target.find_missing() is not None:
             yield from self._meet()
         self._check_arm()
@@ -142,7 +142,7 @@ class ArmScripts:
         return (yield from self._settle("homed", self._settings.home_timeout))
 
     def hold(self) -> Script:
-        """Stop what moves along its path, or tell an arm at rest to stay."""
+        """Stop a motion along its path, or command an arm at rest to stay."""
         is_dropped = self._target.drop_waiting()
         if self._target.is_idle:
             if self._now.operating_state is not OperatingState.ENABLED:
@@ -161,18 +161,18 @@ class ArmScripts:
         return True, "stopped"
 
     def pause(self) -> Script:
-        """Stop the arm at once, and keep its power."""
+        """Stop the arm immediately, and keep it powered."""
         self._target.drop_waiting()
         self._check_arm()
         if self._now.operating_state is OperatingState.PAUSED:
-            # A second pause would overwrite the state that resume goes back to.
+            # A second pause would overwrite the state to which resume returns.
             return True, "the arm is PAUSED already"
         self._fail_if_not(OperatingState.ENABLED)
         yield from self._send("pause", OperatingState.PAUSED)
         return True, "PAUSED"
 
     def resume(self) -> Script:
-        """End a pause, and let the arm be moved again."""
+        """End a pause, and allow motion again."""
         self._check_arm()
         self._check_rivals()
         self._fail_if_not(OperatingState.PAUSED)
@@ -183,7 +183,7 @@ class ArmScripts:
         return (yield from self._settle("ENABLED", self._settings.state_timeout))
 
     def disable(self) -> Script:
-        """Take the power off."""
+        """Power off the arm."""
         self._target.drop_waiting()
         refusal = self._target.find_refusal()
         if self._settings.hardware == SIMULATED:
@@ -191,7 +191,7 @@ class ArmScripts:
         self.is_released = False
         doubt = refusal or self._find_silence()
         if doubt is not None or not self._target.is_heard:
-            # It may still hear, so it is told at once; whether it did shows later, or never.
+            # It may still receive commands, so send this now; the effect may show later, or never.
             self._target.state_command("disable")
         if doubt is not None:
             return False, f"told the arm to disable, but {doubt}"
@@ -199,15 +199,15 @@ class ArmScripts:
         return True, "DISABLED"
 
     def _settle(self, word: str, timeout_s: float) -> Generator[None, None, Answer]:
-        """Wait until the arm is homed and ready without a break, so that a goal can follow.
+        """Wait until the arm is homed and continuously ready, so that a goal can follow.
 
-        The arm says that it is homed for a moment before its homing motion begins.
+        The arm briefly reports that it is homed before its homing motion begins.
         """
         since_ns = None
         deadline_ns = self._deadline(timeout_s)
         while True:
             if self._find_doubt() is not None:
-                # Nothing is sent here, so that an arm that was late for a moment may be asked.
+                # We send nothing here, so there is time to identify an arm that was briefly late.
                 since_ns = None
                 yield from self._meet()
             state = self._now
@@ -230,13 +230,13 @@ class ArmScripts:
             yield
 
     def _meet(self) -> Generator[None, None, None]:
-        """Wait until the arm was found; not for one that is there and must not be commanded."""
+        """Wait until the arm is found, unless it is there and must not be commanded."""
         find_ns = self._deadline(FIND_S)
         return_ns = self._deadline(min(self._settings.state_timeout, _RETURN_S))
         while not self._target.is_stranger:
             deadline_ns = return_ns
             if self._target.find_missing() is not None:
-                # Once it was found it may still need a moment to be heard.
+                # Once found, it may still need a moment before its messages arrive.
                 return_ns = self._deadline(min(self._settings.state_timeout, _RETURN_S))
                 deadline_ns = find_ns
             elif self._find_doubt() is None:
@@ -247,18 +247,18 @@ class ArmScripts:
         self._check_arm()
 
     def _check_rivals(self) -> None:
-        """Fail if another bridge of the arm is on another machine: one of them must go."""
+        """Fail if a bridge of the arm runs on another machine: one of them must end."""
         rivals = self._target.find_rivals()
         if rivals:
             names = f"{len(rivals)} bridges of {self._settings.arm} run: {', '.join(rivals)}"
             raise ScriptFailed(f"{names}, on different machines; end all but one of them")
 
     def _check_arm(self) -> None:
-        """Fail if the arm must not be commanded, or is not there any more."""
+        """Fail if the arm must not be commanded, or is no longer there."""
         _refuse(self._find_doubt())
 
     def _find_doubt(self) -> Finding | None:
-        """Why the arm must not be commanded, or that it is not there any more."""
+        """Why the arm must not be commanded, or that it is no longer there."""
         refusal = self._target.find_refusal() or self._target.find_missing()
         return refusal or self._find_silence()
 
@@ -281,12 +281,12 @@ class ArmScripts:
             )
 
     def _send(self, word: str, wanted: OperatingState) -> Generator[None, None, None]:
-        """Send a word and wait for a state that is not busy."""
+        """Send a command word and wait for the wanted state, not busy."""
         yield from self._wait_heard()
         timeout_s = self._settings.state_timeout
         deadline_ns = self._deadline(timeout_s)
         self._target.state_command(word)
-        # What the arm says now, it said before it heard the word.
+        # The current state predates the command.
         yield
         while True:
             state = self._now
@@ -302,7 +302,7 @@ class ArmScripts:
             yield
 
     def _wait_heard(self) -> Generator[None, None, None]:
-        """Wait until the arm hears commands: what is sent before that is lost."""
+        """Wait until the arm receives commands: earlier ones are lost."""
         deadline_ns = self._deadline(FIND_S)
         while not self._target.is_heard:
             if self._now_ns > deadline_ns:

@@ -1,7 +1,7 @@
-"""Whether a bridge has found its arm, and what is still missing for that.
+"""Whether a bridge has found its arm, and what is still missing.
 
-Processes that start together find each other within milliseconds on an idle machine and within
-many seconds on a busy one. What arrives meanwhile waits for the arm.
+Processes that start together find each other within milliseconds on an idle machine, but may need
+many seconds on a busy one. Requests that arrive meanwhile wait for the arm.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from dvrk_kinematics.ros.common.patience import BOUND_S
 __all__ = ["FIND_S", "ArmSearch"]
 
 FIND_S = BOUND_S
-"""How long a request waits for an arm that is still being found."""
+"""How long a request waits for an arm that is still being found (s)."""
 
 _TELL_S = 3.0
-"""After how long it is said what is waited for."""
+"""We log a wait that takes longer than this (s)."""
 
 
 class ArmSearch:
     """Looks for one arm; used by the control loop.
 
     Args:
-        logger: Where to say what is waited for.
+        logger: Logs long waits.
         arm: Name of the arm.
         identity: Who publishes its state.
-        port: What was heard of it.
+        port: The connection to the arm.
     """
 
     def __init__(self, logger: Any, arm: str, identity: ArmIdentity, port: CrtkPort) -> None:
@@ -43,9 +43,9 @@ class ArmSearch:
         self._told: set[str] = set()
 
     def find_missing(self) -> Finding | None:
-        """What is still waited for; None once the arm has been found, and may be commanded or not.
+        """What is still missing; None once the arm is found, whether or not it may be commanded.
 
-        An arm that fell silent is not searched for, unless it has left the graph.
+        We do not search for a silent arm unless it has left the graph.
         """
         missing = self._identity.find_open_question()
         if missing is None and not self._was_found and self._identity.find_refusal() is None:
@@ -59,15 +59,15 @@ class ArmSearch:
         return missing
 
     def find_missing_for_goals(self) -> Finding | None:
-        """The same for what moves the arm: it waits for no arm that was found and went away.
+        """The same for goals: they do not wait for an arm that was found and then went away.
 
-        Whoever took that arm away must not find that it moves when it comes back.
+        The user who took that arm away must not see it move when it comes back.
         """
         missing = self.find_missing()
         return missing if self._identity.is_asking or not self._was_found else None
 
     def tell(self, waiting: Iterable[str], now_ns: int) -> None:
-        """Say once what is waited for, if that takes long.
+        """Log once what is missing if a wait takes long.
 
         Args:
             waiting: What waits for the arm, besides this bridge itself.

@@ -1,7 +1,7 @@
-"""What a bridge is on the graph: topics, services and actions of one arm, as one table.
+"""The graph interface of a bridge: topics, services and actions of one arm, as one table.
 
-The bridge creates what it has on the graph from it, the node card is made from it, and a test
-compares it with a bridge that runs.
+The bridge creates its interface from it, the node card is built from it, and a test compares it
+with a running bridge.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BridgeTopic:
         name: Its name; ``<arm>`` stands for the arm's.
         message: Its type.
         profile: Its quality of service.
-        meaning: What it says.
+        meaning: Its content.
         only: Which arms have it: "jaw", "tool", or empty for all.
     """
 
@@ -52,7 +52,7 @@ class BridgeTopic:
         return self.name.replace(_ARM, arm)
 
     def of(self, arm: str) -> tuple[Any, str, QoSProfile]:
-        """What makes a publisher or a subscription of an arm: type, name, quality of service."""
+        """Arguments for an arm's publisher or subscription: type, name, quality of service."""
         return self.message, self.name_of(arm), self.profile
 
 
@@ -70,7 +70,7 @@ class BridgeAction:
         return self.name.replace(_ARM, arm)
 
     def of(self, arm: str) -> tuple[Any, str]:
-        """What makes a server or a client of an arm: type and name."""
+        """Arguments for an arm's server or client: type and name."""
         return self.action, self.name_of(arm)
 
 
@@ -163,11 +163,11 @@ SET_TOOL_TYPE: Final = BridgeTopic(
 )
 
 _FOREIGN: Final = qos.with_depth(qos.COMMAND, 20)
-"""So many commands of one topic can wait for a tick."""
+"""How many commands of one topic can wait for a tick."""
 
 
 def _foreign(name: str, message: Any, only: str = "") -> BridgeTopic:
-    """A command of somebody else to the arm."""
+    """A command to the arm from another client."""
     meaning = "one of somebody else silences us"
     if name == "hold":
         meaning = "one of somebody else stops a motion along its path"
@@ -194,10 +194,10 @@ FOREIGN_COMMANDS: Final = {
         _foreign("jaw/move_jp", JointState, "jaw"),
     )
 }
-"""What other clients tell the arm, by its CRTK name.
+"""Commands of other clients to the arm, by CRTK name.
 
-The topics are those of the arm's commands. What the bridge publishes itself is left out, but for
-``hold`` and the jaw: those are told apart from its own.
+The topics are those of the arm's commands, without the ones that the bridge publishes itself,
+except ``hold`` and the jaw: there the bridge can tell its own messages apart.
 """
 
 SUBSCRIBED: Final = (
@@ -216,8 +216,8 @@ SUBSCRIBED: Final = (
     BridgeTopic("/tf", TFMessage, FRAME_TOPICS["/tf"], "frames that a jog may refer to"),
     BridgeTopic("/tf_static", TFMessage, FRAME_TOPICS["/tf_static"], "those that do not move"),
 )
-"""tf and tf_static are heard once more for a moment when somebody new publishes them: whether that
-are our links.
+"""When tf or tf_static get a new publisher, the bridge briefly subscribes to them once more, to
+check whether it publishes our links.
 """
 
 FOLLOW_JOINT_TRAJECTORY: Final = BridgeAction(

@@ -1,7 +1,7 @@
-"""An arm at the other end of its CRTK topics, as the driver wants to see it.
+"""An arm behind its CRTK topics, as the driver needs to see it.
 
-All topics are read by the control loop itself, at the start of a tick. Arrival is that moment, on
-the monotonic clock: a jump of the wall clock changes nothing.
+The control loop itself reads all topics at the start of a tick. That moment counts as the arrival,
+on the monotonic clock, so that a jump of the wall clock has no effect.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ __all__ = ["MAX_BYTES", "CrtkPort", "HeardJoint", "JointStream"]
 
 _NOTHING = frozen(np.empty(0))
 MAX_BYTES = 65_536
-"""What an arm says is some hundred bytes; what is larger than this is dropped unread, since the
-control loop would stand still while it reads it."""
+"""An arm's messages have some hundred bytes. Larger ones than this are dropped unread, since they
+would block the control loop."""
 
 
 class HeardJoint:
@@ -82,19 +82,19 @@ class JointStream(HeardJoint):
         self._subscription: PolledSubscription[Any] = PolledSubscription(
             node, *topic.of(arm), MAX_BYTES
         )
-        # The effort is not used, but changes: what is not named here counts as part of the layout,
-        # and every message would be learnt anew.
+        # The effort is unused, but changes. A field not named here counts as part of the layout,
+        # and the reader would have to learn every message anew.
         self._reader = RawReader(JointState, ["position", "velocity", "effort"])
         self._template: Any = None
 
     @property
     def learnt(self) -> int:
-        """How many messages were unlike all those before, and had to be deserialised."""
+        """How many messages had a new layout, and had to be deserialised."""
         return self._reader.learnt
 
     def poll(self, now_ns: int) -> bool:
-        """Read what has arrived; tells whether anything has."""
-        # The queue holds one message, so that what is taken is the newest.
+        """Read what has arrived; return whether anything has."""
+        # The queue holds one message, so we always take the newest.
         message = self._subscription.take_raw(self._reader)
         if message is None:
             return False
@@ -114,11 +114,11 @@ class CrtkPort:
 
     Args:
         node: The node.
-        arm: Name of the arm, where its topics begin.
+        arm: Name of the arm, with which its topics begin.
         joints: Its joints.
         has_jaw: Whether it has the topics of a jaw.
         has_tool: Whether it has the topic tool_type.
-        others: Who hears commands of others, and is told of ours.
+        others: Listens for commands of other clients, and needs to know ours.
     """
 
     def __init__(
@@ -142,14 +142,14 @@ class CrtkPort:
         self._hear(ERROR, self._take_error)
         if has_tool:
             self._hear(TOOL_TYPE, self._take_tool)
-            # The dVRK does not announce that one tool takes the place of another: what it is told
-            # by somebody else counts as well.
+            # The dVRK does not announce a tool exchange, so what another client tells it counts
+            # as well.
             self._hear(SET_TOOL_TYPE, self._take_tool)
         self._servo = PatchedMessage(
             make_joint_state(joints, np.zeros(len(joints)), np.zeros(len(joints))),
             ["position", "velocity"],
         )
-        # With a velocity of zero: the arm keeps the last one that it got.
+        # With zero velocity, since the arm keeps the last one that it received.
         self._jaw_servo = PatchedMessage(
             make_joint_state(["jaw"], np.zeros(1), np.zeros(1)), ["position"]
         )
@@ -165,7 +165,7 @@ class CrtkPort:
         self._tool = self._last_error = ""
 
     def poll(self, now_ns: int) -> bool:
-        """Read all that has arrived; tells whether measured_js has.
+        """Read everything that has arrived; return whether measured_js has.
 
         Args:
             now_ns: Time now (monotonic).
@@ -175,15 +175,15 @@ class CrtkPort:
             self.jaw.poll(now_ns)
             self.jaw_setpoint.poll(now_ns)
         has_news = self.measured.poll(now_ns)
-        # Events last: the arm says that it is DISABLED before it calls its state invalid, and
-        # whoever sees the second must have seen the first.
+        # Events last: the arm reports DISABLED before it marks its state as invalid, and a reader
+        # that sees the second must have seen the first.
         for subscription, take in self._events:
             while (message := subscription.take_message()) is not None:
                 take(message)
         return has_news
 
     def read(self) -> ArmState:
-        """Give the newest state."""
+        """Return the newest state."""
         measured, setpoint = self.measured, self._setpoint
         return ArmState(
             joint_names=measured.names,
@@ -204,7 +204,7 @@ class CrtkPort:
         )
 
     def read_jaw(self) -> JawReading:
-        """Give the newest state of the jaw."""
+        """Return the newest state of the jaw."""
         measured, setpoint = self.jaw, self.jaw_setpoint
         if measured is None or setpoint is None:
             return JawReading(None, None, None)
@@ -226,23 +226,23 @@ class CrtkPort:
         self._publishers[JAW_SERVO_JP.name].publish(self._jaw_servo.stamped(self._now_ns()))
 
     def hold(self) -> None:
-        """Tell the arm to stay at its setpoint."""
+        """Command the arm to stay at its setpoint."""
         self._others.sent_hold(time.monotonic_ns())
         self._publishers[HOLD.name].publish(Empty())
 
     def state_command(self, word: str) -> None:
-        """Tell the arm to enable, disable, home, pause or resume."""
+        """Command the arm to enable, disable, home, pause or resume."""
         message = StringStamped(string=word)
         write_stamp(message.header.stamp, self._now_ns())
         self._publishers[STATE_COMMAND.name].publish(message)
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody hears our commands."""
+        """Whether every command topic has a subscriber."""
         return all(p.get_subscription_count() > 0 for p in self._publishers.values())
 
     def find_unheard(self) -> str:
-        """Name of a topic without which no arm can be moved and that was never heard, or empty."""
+        """Name of a topic that motion requires and that never arrived; empty if none."""
         heard = {
             "measured_js": self.measured.arrival_ns is not None,
             "setpoint_js": self._setpoint.arrival_ns is not None,

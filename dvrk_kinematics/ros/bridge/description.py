@@ -1,4 +1,4 @@
-"""What a bridge shows of its arm: the URDF, the links on tf, the joints in joint_states."""
+"""How a bridge describes its arm: the URDF, the links on tf, the joints in joint_states."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from dvrk_kinematics.ros.common.user_path import user_path
 __all__ = ["Description", "describe_arm"]
 
 _ROUNDING = 1e-3
-"""Numbers of a URDF are rounded: a difference of that part is none."""
+"""URDF numbers are rounded: relative differences up to this are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """An arm as others see it.
+    """The published description of an arm.
 
     Attributes:
-        text: The URDF; empty if there is none for this arm.
+        text: The URDF; empty if this arm has none.
         links: All links with their names on tf, parents before children; they follow the
             controller's joints.
-        movable: Every joint of joint_states by its name there: which of the controller's joints it
-            follows, with what factor and offset.
-        join: What ties the tree to the dVRK's own; None if it begins at the arm's base.
-        excess: Where the URDF lets joints go further or faster than the arm does, in words.
+        movable: Every joint of joint_states by its name there: the controller's joint that it
+            follows, with its factor and offset.
+        join: Transform that joins the tree to the dVRK's; None if it begins at the arm's base.
+        excess: Where the URDF allows joints to go further or faster than the arm does, in words.
     """
 
     text: str
@@ -55,19 +55,19 @@ def describe_arm(
     base: str,
     limits: Sequence[JointModel] = (),
 ) -> Description:
-    """Describe an arm by the user's URDF, by the project's own, or by its model alone.
+    """Describe an arm by the user's URDF, the project's own URDF, or its model alone.
 
     Args:
-        settings: Which file, and the prefixes.
+        settings: The URDF file and the prefixes.
         links: The links of the arm's model, for arms without a URDF.
-        joints: The controller's joints that the arm reports, the jaw included.
-        needed: Those of them that a URDF must move: without, it describes another arm.
+        joints: The controller's joints that the arm reports, including the jaw.
+        needed: Those that a URDF must move; without them it describes another arm.
         instrument: Number or name of the instrument; empty for none.
         base: The frame at which the dVRK's own tf tree ends.
-        limits: Joints of the arm whose limits the URDF should have too.
+        limits: Joints of the arm whose limits the URDF should share.
 
     Raises:
-        DvrkError: The URDF cannot be used, or has not the joints that the arm has.
+        DvrkError: The URDF cannot be used, or its joints differ from the arm's.
     """
     text = _read_text(settings, instrument)
     if not text:
@@ -87,7 +87,7 @@ def describe_arm(
 
 
 def _find_excess(shown: JointModel, own: JointModel) -> str:
-    """Where a URDF allows a joint more than the arm does; empty if nowhere."""
+    """Where a URDF exceeds the arm's limits of a joint; empty if nowhere."""
     margin = _ROUNDING * max(1.0, own.upper - own.lower)
     told = []
     if shown.lower < own.lower - margin or shown.upper > own.upper + margin:
@@ -102,7 +102,7 @@ def _compare(text: str, shown: JointModel, own: JointModel) -> str:
 
 
 def _check_whole(settings: BridgeSettings, urdf: UrdfModel, needed: Sequence[str]) -> None:
-    """Refuse the URDF of an arm with fewer joints, such as an ECM's for a PSM."""
+    """Refuse the URDF of an arm with fewer joints, such as that of an ECM for a PSM."""
     prefix = settings.joint_prefix
     missing = [prefix + name for name in needed if prefix + name not in urdf.joint_names]
     if missing:
@@ -138,7 +138,7 @@ def _read_text(settings: BridgeSettings, instrument: str) -> str:
     if instrument:
         arguments["instrument"] = instrument
     if settings.generation != "Classic":
-        # The linkages of these arms are not published: their links are the model's.
+        # The linkages of these arms are not published, so we use the links of the model.
         return ""
     try:
         return describe(settings.arm, **arguments)
@@ -149,7 +149,7 @@ def _read_text(settings: BridgeSettings, instrument: str) -> str:
 def _from_urdf(
     settings: BridgeSettings, text: str, urdf: UrdfModel, joints: Sequence[str], base: str
 ) -> Description:
-    """Name the controller's joints in a URDF whose joints may carry a prefix."""
+    """Map the joints of a URDF, which may carry a prefix, to the controller's joints."""
     prefix = settings.joint_prefix
     known = {prefix + name: name for name in joints}
     strange = sorted(set(urdf.joint_names) - set(known))
@@ -170,7 +170,7 @@ def _from_urdf(
 
 
 def _root_pose(settings: BridgeSettings) -> Array:
-    """Where the user's root link is in the arm's base, shape (4, 4)."""
+    """Pose of the user's root link in the arm's base, shape (4, 4)."""
     x, y, z, roll, pitch, yaw = settings.description_pose
     return se3.make(so3.rot_z(yaw) @ so3.rot_y(pitch) @ so3.rot_x(roll), [x, y, z])
 
@@ -178,11 +178,11 @@ def _root_pose(settings: BridgeSettings) -> Array:
 def _find_join(
     settings: BridgeSettings, links: Sequence[LinkModel], root: str, base: str
 ) -> FixedTransform | None:
-    """How the tree is tied to the dVRK's, given the link that is the arm's base."""
+    """The transform that joins the tree to the dVRK's, given the link at the arm's base."""
     top = links[0].name
     if settings.join == "none" or any(link.name == base for link in links):
         return None
     if settings.join == "base":
         return FixedTransform(root, base, se3.inverse(_root_pose(settings)))
-    # The pose of the top link is the one that puts the arm's base at the origin.
+    # The pose of the top link puts the arm's base at the origin.
     return FixedTransform(base, top, np.asarray(links[0].T_pre @ links[0].T_post))

@@ -1,4 +1,4 @@
-"""What a bridge says about itself once a second on /diagnostics."""
+"""Publishes the reports of a bridge once a second on /diagnostics."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Report:
     """One line of diagnostics.
 
     Attributes:
-        name: What it is about.
-        message: How it is, in a few words.
+        name: Its subject.
+        message: The status, in a few words.
         level: OK, WARN or ERROR of DiagnosticStatus.
         values: Numbers and texts by name.
     """
@@ -35,7 +35,7 @@ class Report:
     values: dict[str, Any] = field(default_factory=dict)
 
     def worsen(self, level: bytes, message: str) -> None:
-        """Say that something is wrong, if nothing worse was said before."""
+        """Report a problem, unless an equal or worse one was reported before."""
         if level > self.level:
             self.level, self.message = level, message
 
@@ -44,9 +44,9 @@ class Diagnostics:
     """Publishes reports at 1 Hz.
 
     Args:
-        node: The node, which must be spun.
+        node: The node, which must be spinning.
         arm: Name of the arm: hardware_id, and part of every name.
-        make: Gives the reports; called in the executor's thread.
+        make: Returns the reports; called in the executor's thread.
     """
 
     def __init__(self, node: Node, arm: str, make: Callable[[], Iterable[Report]]) -> None:
@@ -58,7 +58,7 @@ class Diagnostics:
 
     def _publish(self) -> None:
         message = DiagnosticArray()
-        # The topic is one for all namespaces, and each may have an arm of this name.
+        # All namespaces share the topic, and each may have an arm of this name.
         node = self._node.get_fully_qualified_name().removeprefix("/")
         write_stamp(message.header.stamp, int(self._node.get_clock().now().nanoseconds))
         for report in self._make():
@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
 
 
 class OtherPublishers:
-    """Who else publishes what should be ours alone.
+    """Finds other publishers of topics that only we should publish.
 
     Args:
         node: The node.
@@ -92,14 +92,14 @@ class OtherPublishers:
         self._topics = tuple(topics)
 
     def find(self) -> dict[str, list[str]]:
-        """Names of other nodes, by topic; only topics that have any."""
+        """Names of other publishing nodes by topic, for topics that have any."""
         ours = self._node.get_fully_qualified_name()
         found = {}
         for topic in self._topics:
             infos = self._node.get_publishers_info_by_topic(topic)
             names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in infos]
             others = sorted(names)
-            # One of that name is ourselves; a second one is another bridge.
+            # The first node of that name is ours; a second one is another bridge.
             if ours in others:
                 others.remove(ours)
             if others:

@@ -1,4 +1,4 @@
-"""From the parameters of a bridge and the model of its arm to what the driver allows."""
+"""Makes the driver's settings from a bridge's parameters and the model of its arm."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from dvrk_kinematics.ros.bridge.settings import BridgeSettings
 __all__ = ["make_guard_settings", "make_jog_settings", "make_player_settings"]
 
 _SLIDE = 0.1
-"""A tolerance given in rad means so many m for a slide."""
+"""Factor from a tolerance in rad to that of a slide in m."""
 
 _STOPPED_RAD_S = 0.01
-"""Speed below which a joint of an arm that has arrived stands still."""
+"""Speed below which a joint counts as stopped after arrival (rad/s)."""
 
 
 def make_guard_settings(arm: Arm, settings: BridgeSettings) -> GuardSettings:
-    """What the guard of an arm allows.
+    """The limits that the guard of an arm enforces.
 
     Raises:
-        InvalidInput: The arm has joints without a motor, or a parameter makes no sense.
+        InvalidInput: The arm has joints without a motor, or a parameter is invalid.
     """
     instrument = arm.model.instrument
     depth = settings.cannula_depth
@@ -46,7 +46,7 @@ def make_guard_settings(arm: Arm, settings: BridgeSettings) -> GuardSettings:
         jaw=_jaw_limits(arm, settings),
         max_age_s=settings.max_age,
         patience_s=max(settings.patience, 1e-9),
-        # A setpoint may be as old as a state when the arm's report of it comes.
+        # A setpoint may be as old as a state when the arm's report of it arrives.
         echo_s=max(0.5, 2.0 * settings.max_age),
         ready_s=max(settings.ready_time, 1e-9),
         feed_forward=settings.feed_forward,
@@ -54,7 +54,7 @@ def make_guard_settings(arm: Arm, settings: BridgeSettings) -> GuardSettings:
 
 
 def make_player_settings(arm: Arm, settings: BridgeSettings) -> PlayerSettings:
-    """How goals are played."""
+    """How to play goals."""
     unit = _unit(arm)
     still = np.zeros_like(unit)
     return PlayerSettings(
@@ -72,7 +72,7 @@ def make_player_settings(arm: Arm, settings: BridgeSettings) -> PlayerSettings:
 
 
 def make_jog_settings(settings: BridgeSettings) -> JogSettings:
-    """How a jog may be asked to move."""
+    """How to handle jog commands."""
     return JogSettings(timeout_s=settings.jog_timeout)
 
 

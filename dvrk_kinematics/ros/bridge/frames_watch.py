@@ -1,7 +1,7 @@
-"""Whether somebody else publishes transforms of our links.
+"""Checks whether another node publishes transforms of our links.
 
-Two publishers of one frame make it jump between them. To see that, tf must be heard, which costs;
-so it is heard for a moment only, when the set of tf's publishers has changed.
+Two publishers of one frame make it jump between them. Detecting that takes a costly subscription
+to tf, so we subscribe only briefly when the set of tf's publishers has changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 __all__ = ["FramesWatch"]
 
 _LOOKS = 4
-"""For how many looks tf is heard after a change."""
+"""For how many looks we listen to tf after a change."""
 
 _QUEUE = 1000
 """Messages that can wait between two looks: five arms at 200 Hz."""
@@ -27,11 +27,11 @@ _LAYOUTS = 64
 
 
 class FramesWatch:
-    """Looks for our links in messages of others.
+    """Looks for our links in messages of other nodes.
 
     Args:
         node: The node.
-        own: Our messages: the links of each, in order. A message with just these is our own.
+        own: The links of each of our messages, in order. A message with exactly these is our own.
     """
 
     def __init__(self, node: Node, own: Iterable[tuple[str, ...]]) -> None:
@@ -44,7 +44,7 @@ class FramesWatch:
         self._found: set[str] = set()
 
     def look(self) -> list[str]:
-        """Links that somebody else publishes too; to be called about once a second."""
+        """Our links that another node publishes too; call this about once a second."""
         infos = [
             info
             for topic in ("/tf", "/tf_static")
@@ -53,7 +53,7 @@ class FramesWatch:
         key = tuple(sorted(bytes(info.endpoint_gid) for info in infos))
         if key != self._known:
             self._known, self._looks = key, _LOOKS
-            # What waits was sent by those that were there before.
+            # The messages in the queue came from the previous publishers.
             self._read()
             self._found.clear()
             if not self._subscriptions:
@@ -73,7 +73,7 @@ class FramesWatch:
         return sorted(self._found)
 
     def _read(self) -> None:
-        # Most messages differ from one before in their numbers only, and are known by that.
+        # Most messages differ from an earlier one only in their numbers, so the layout is known.
         reader = RawReader(TFMessage, ["transforms[].transform"], _LAYOUTS)
         for subscription in self._subscriptions:
             while (message := subscription.take_raw(reader)) is not None:

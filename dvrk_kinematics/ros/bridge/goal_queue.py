@@ -1,4 +1,4 @@
-"""Goals between their arrival and their begin: in order, and waiting for an arm if they must."""
+"""Queues goals between arrival and start, in order, and lets them wait for an arm."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["Arrivals", "GoalQueue"]
 class Arrivals:
     """Numbers goals by the holds before them.
 
-    A goal passes other threads before the loop sees it, and whoever asks for a hold in between
-    means that goal, too.
+    A goal passes through other threads before the loop sees it, and a hold in between also applies
+    to that goal.
     """
 
     def __init__(self) -> None:
@@ -26,20 +26,20 @@ class Arrivals:
         self._holds_at_arrival = 0
 
     def note(self) -> None:
-        """A goal has arrived, and its client does not know that yet; in the executor's thread."""
+        """Note the arrival of a goal before its client knows of it; in the executor's thread."""
         self._holds_at_arrival = self._holds
 
     @property
     def number(self) -> int:
-        """The number of the goal that was noted last; in the executor's thread."""
+        """The number of the last goal noted; in the executor's thread."""
         return self._holds_at_arrival
 
     def drop(self) -> None:
-        """Let no goal begin that has arrived until now; in the loop's thread."""
+        """Drop all goals that have arrived but not begun; in the loop's thread."""
         self._holds += 1
 
     def is_dropped(self, number: int) -> bool:
-        """Whether a hold was asked for after a goal of this number; in the loop's thread."""
+        """Whether a hold came after a goal of this number; in the loop's thread."""
         return number != self._holds
 
 
@@ -59,7 +59,7 @@ class GoalQueue(Generic[T]):
     """The goals of one action that have not begun yet.
 
     Args:
-        arrivals: Tells which of them a hold has overtaken.
+        arrivals: Knows which of them a hold has overtaken.
     """
 
     def __init__(self, arrivals: Arrivals) -> None:
@@ -72,24 +72,24 @@ class GoalQueue(Generic[T]):
         return any(entry.has_waited for entry in list(self._entries))
 
     def put(self, goal_id: bytes, goal: T | Finding, number: int) -> None:
-        """Add a goal, or why it cannot be one; from any thread.
+        """Add a goal, or the reason for its refusal; from any thread.
 
         Args:
             goal_id: Its id.
-            goal: What it asks for.
-            number: Its number of :class:`Arrivals`.
+            goal: The goal, or why it is refused.
+            number: Its number from :class:`Arrivals`.
         """
         self._entries.append(_Entry(goal_id, goal, number, time.monotonic_ns()))
 
     def take(
         self, is_waiting: bool, cancelled: Collection[bytes], now_ns: int
     ) -> list[tuple[bytes, T | Finding]]:
-        """Goals to begin or to refuse now, in the order in which they came; in the loop's thread.
+        """Goals to begin or to refuse now, in order of arrival; in the loop's thread.
 
         Args:
-            is_waiting: Whether the arm is still being found. Goals then stay here, as long as one
-                may take to find; those that were cancelled or held do not.
-            cancelled: Ids of the goals whose end was asked for.
+            is_waiting: Whether the arm is still being found. Goals then stay here for up to the
+                time limit of that search; cancelled or held goals do not.
+            cancelled: Ids of the goals with a cancel request.
             now_ns: Time now (monotonic).
         """
         taken: list[tuple[bytes, T | Finding]] = []

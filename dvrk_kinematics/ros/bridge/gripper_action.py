@@ -25,13 +25,13 @@ __all__ = ["GripperAction"]
 
 
 class GripperAction:
-    """The action of one jaw; the control loop calls everything but the making.
+    """The action of one jaw; the control loop calls everything except the constructor.
 
     Args:
         node: The node.
         arm: Name of the arm.
-        language: How clients name and count the jaw.
-        player: What plays its goals.
+        language: The clients' name and sign of the jaw.
+        player: Plays its goals.
     """
 
     def __init__(self, node: Node, arm: str, language: JointLanguage, player: JawPlayer) -> None:
@@ -51,7 +51,7 @@ class GripperAction:
         )
 
     def drop_arriving(self) -> None:
-        """Let no goal begin that has arrived until now."""
+        """Drop all goals that have arrived but not begun."""
         self._arrivals.drop()
 
     @property
@@ -62,7 +62,7 @@ class GripperAction:
     def take_requests(
         self, refused: Finding | None, is_waiting: bool, now_ns: int
     ) -> list[Finding]:
-        """Start what was asked for and stop what was cancelled.
+        """Start requested goals and stop cancelled ones.
 
         Args:
             refused: Why nothing may move; None if it may.
@@ -70,7 +70,7 @@ class GripperAction:
             now_ns: Time now (monotonic).
 
         Returns:
-            The reasons of what was refused.
+            The reasons of all refusals.
         """
         findings = []
         cancelled = self._server.find_cancelled()
@@ -88,35 +88,35 @@ class GripperAction:
         return findings
 
     def send_results(self) -> list[Finding]:
-        """Tell clients what became of their goals; gives the reasons."""
+        """Send clients the results of their goals, and return the reasons."""
         results = self._player.take_results()
         for result in results:
             self._end(result)
         return [result.finding for result in results]
 
     def feed_back(self) -> None:
-        """Tell the client where the jaw is."""
+        """Send the client the position of the jaw."""
         feedback = self._player.feedback()
         if feedback is not None:
             message = ParallelGripperCommand.Feedback(state=self._state(feedback.reading))
             self._server.feed_back(bytes(feedback.goal_id), message)  # type: ignore[call-overload]
 
     def _look_at(self, request: Any) -> float | Finding:
-        """The opening that a goal asks for (rad), or why it is refused."""
+        """The opening that a goal requests (rad), or why it is refused."""
         try:
             return self._read(request.command)
         except Exception as error:
             return self._note_failure(error)
 
     def _accept(self, goal_id: bytes, opening: float) -> Finding | None:
-        """Start towards an opening (rad); gives why it is refused, None if it is not."""
+        """Start towards an opening (rad); return why it is refused, or None."""
         try:
             return self._player.accept(goal_id, opening)
         except Exception as error:
             return self._note_failure(error)
 
     def _note_failure(self, error: Exception) -> Finding:
-        """Whatever a goal holds, only that goal ends."""
+        """Log an error in a goal, which must end only that goal."""
         log_failure(self._node.get_logger(), "gripper_cmd", error)
         return Finding(Reason.PREPARATION_FAILED, repr(error))
 

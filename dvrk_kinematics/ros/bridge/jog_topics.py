@@ -1,4 +1,4 @@
-"""Jog commands from the wire: a twist of the tip in any frame, or joint velocities."""
+"""Reads jog commands: a twist of the tip in any frame, or joint velocities."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class JogTopics:
 
     Args:
         node: The node.
-        settings: Name of the arm, prefixes, how old a frame may be.
-        language: How clients name and count the arm's joints.
-        controller: How those do who say that they speak the controller's language.
+        settings: Name of the arm, prefixes, maximum age of a frame.
+        language: The clients' names and signs of the arm's joints.
+        controller: The same for clients that choose the controller's language.
         tip: Name of the tip's link on tf.
     """
 
@@ -58,15 +58,15 @@ class JogTopics:
         self._jogs: PolledSubscription[Any] = PolledSubscription(
             node, *JOG_JOINTS.of(settings.arm), MAX_BYTES
         )
-        # Made here: nothing is made on the graph in a tick, when somebody names a frame of others.
+        # Made here, so that no tick has to create it when a command names a foreign frame.
         self._frames = FrameListener(node, is_for_loop=True)
 
     def adopt(self, settings: BridgeSettings) -> None:
-        """Take parameters that were changed at rest."""
+        """Take parameters that changed at rest."""
         self._frame_age_s = settings.frame_age
 
     def take(self) -> JogCommand | Finding | None:
-        """The newest command, or why it makes no sense; None if none has come."""
+        """The newest command, or why it is invalid; None if none has arrived."""
         joints = self._jogs.take_newest_message()
         if joints is not None:
             return self._read_joints(joints)

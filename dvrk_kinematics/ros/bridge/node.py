@@ -1,7 +1,7 @@
 """The node arm_bridge: between ROS 2 and one arm, real or simulated; the only one that moves it.
 
-One loop in a thread of its own reads the arm, plays goals and jogs through the guard, and
-publishes joint_states and tf. The executor takes in action goals and answers parameters.
+One loop in a separate thread reads the arm, plays goals and jogs through the guard, and publishes
+joint_states and tf. The executor receives action goals and handles parameters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 __all__ = ["ArmBridge", "BridgeNode", "main"]
 
 _STOP_S = 2.0
-"""How long a motion may take to come to rest when the process is told to end."""
+"""How long a motion may take to come to rest when the process must end (s)."""
 
 _WATCH_S = 0.5
 
@@ -125,7 +125,7 @@ class ArmBridge:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing of ours moves or waits to."""
+        """Whether none of our motions is active or waiting."""
         return self.drive.is_idle and not self.drive.has_waiting
 
     def adopt(self, settings: BridgeSettings) -> None:
@@ -133,7 +133,7 @@ class ArmBridge:
         self.drive.adopt(settings)
 
     def stop(self) -> None:
-        """Bring what moves to rest along its path, then end."""
+        """Bring any motion to rest along its path, then end."""
         self._is_ending = True
         deadline = time.monotonic() + _STOP_S
         while self.loop.is_running and time.monotonic() < deadline:
@@ -156,10 +156,10 @@ class ArmBridge:
             self._view.show(self.drive.port.measured.arrival_ns is not None, tick.now_ns)
 
     def _publish(self) -> None:
-        """Publish what the arm measured, with its own stamp."""
+        """Publish the measured state of the arm with its own stamp."""
         measured = self.drive.port.measured
         if measured.stamp_ns == 0 or measured.names != self._names:
-            # The arm itself calls it invalid, or has not got its tool yet.
+            # The arm itself marks it as invalid, or does not have its tool yet.
             return
         count, velocity = len(self._names), measured.velocity
         if len(measured.position) != count or not np.isfinite(measured.position).all():
@@ -178,20 +178,20 @@ class ArmBridge:
         self._output.publish(self._q, None if velocity is None else self._qd, measured.stamp_ns)
 
     def _fail(self, error: BaseException) -> None:
-        """Freeze what moves: the loop has ended by an error, and nothing goes on after it."""
+        """Freeze any motion: an error has ended the loop, and nothing continues without it."""
         self.drive.stop(Finding(Reason.LOOP_FAILED, repr(error)))
         self.drive.send_results()
 
     def _watch(self) -> None:
-        """Fail with the loop: a bridge that does not watch its arm would help nobody."""
+        """Fail with the loop: a bridge that does not watch its arm is useless."""
         failed, self._failed = self._failed, self.loop.error
-        # One look later, so that clients hear before what became of their goals.
+        # One check later, so that clients get the results of their goals first.
         if failed is not None:
             raise failed
 
 
 def _refuse_simulated_time(node: Node, settings: BridgeSettings) -> None:
-    """Refuse it with a real arm; while a node runs it cannot be changed anyway."""
+    """Refuse use_sim_time with a real arm; a running node cannot change it anyway."""
     if settings.hardware != SIMULATED and node.get_parameter("use_sim_time").value:
         reason = f"a real arm runs on real time; leave it off with {settings.hardware}"
         raise InvalidInput("use_sim_time", reason)
@@ -211,17 +211,17 @@ def _our_topics(settings: BridgeSettings, has_jaw: bool) -> list[str]:
 class _Bridge(Protocol):
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing moves."""
+        """Whether nothing is moving."""
 
     def adopt(self, settings: BridgeSettings) -> None:
         """Take parameters that were changed at rest."""
 
     def stop(self) -> None:
-        """End; nothing is published any more."""
+        """End, and publish nothing more."""
 
 
 class BridgeNode(Node):
-    """The node of a bridge: of one arm, or of all setup joints together."""
+    """The node of a bridge for one arm, or for all setup joints together."""
 
     def __init__(self) -> None:
         super().__init__("arm_bridge")
@@ -233,13 +233,13 @@ class BridgeNode(Node):
         ).values
         _refuse_simulated_time(self, settings)
         parts = part_names(settings.arm)
-        # Before anything is offered or published: a first bridge must not notice a second one.
+        # Before we offer or publish anything: a second bridge must not disturb the first.
         sole = sole_topic(settings.arm, has_parts=bool(parts))
         claim_topic(self, sole, f"bridge of {settings.arm}")
         self.bridge: _Bridge = (
             SetupJointBridge(self, settings, parts) if parts else ArmBridge(self, settings)
         )
-        # Nothing of what is there now is ever looked at again by the garbage collector.
+        # The garbage collector need never examine the present objects again.
         gc.collect()
         gc.freeze()
 

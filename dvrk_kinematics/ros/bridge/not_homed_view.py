@@ -1,9 +1,9 @@
-"""Shows an arm that has no valid joints yet: at its neutral posture, with a text beside it.
+"""Shows an arm that has no valid joints yet at its neutral posture, with a text beside it.
 
-Before homing, an arm's joints are not known, and RViz would show its links as a heap and an error.
-So every link gets a transform, with the stamp 0: for a dVRK that is what is not valid, and for tf2
-what is true at any time until something better comes. joint_states stay silent, and whoever asks
-this project's nodes for a frame gets none of these.
+Before homing, an arm's joints are unknown, and RViz would show its links as a heap with an error.
+So every link gets a transform with the stamp 0: to a dVRK this means invalid, and to tf2 it means
+valid at any time until newer data arrives. joint_states stays silent, and this project's nodes
+never use these transforms for a frame lookup.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from dvrk_kinematics.ros.bridge.state_output import StateOutput
 __all__ = ["NotHomedView", "neutral_posture"]
 
 _LOOK_S = 0.25
-"""How often it is looked whether somebody new hears tf."""
+"""How often we check for new subscribers to tf (s)."""
 _BEGIN_S = 1.0
-"""An arm that shows itself within this time needs no text."""
+"""An arm with valid states within this time (s) needs no text."""
 _TEXT_M = 0.03
-"""Height of the letters."""
+"""Height of the letters (m)."""
 _ABOVE_M = 0.08
-"""How far above the arm's base the text stands."""
+"""Height of the text above the arm's base (m)."""
 _GREY, _OPAQUE = 0.45, 1.0
 
 
 def neutral_posture(joints: Sequence[JointModel]) -> Array:
-    """Where an arm is shown while nobody knows where it is: slides half out, all else at zero.
+    """The displayed posture of an arm in an unknown state: slides half out, the rest at zero.
 
     Args:
         joints: The joints.
@@ -58,8 +58,8 @@ class NotHomedView:
     Args:
         node: The node.
         settings: Name of the arm.
-        output: What publishes tf of the arm's links.
-        q: The neutral posture of all that moves (rad, m), shape (n,).
+        output: Publishes tf of the arm's links.
+        q: The neutral posture of all joints (rad, m), shape (n,).
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class NotHomedView:
         self._said = ""
 
     def show(self, is_heard: bool, now_ns: int) -> None:
-        """Show the arm; to be called in every tick.
+        """Show the arm; call this in every tick.
 
         Args:
-            is_heard: Whether anything has been heard of the arm.
+            is_heard: Whether any state of the arm has arrived.
             now_ns: Time now (monotonic).
         """
         if (now_ns - self._looked_ns) * 1e-9 < _LOOK_S:
@@ -87,11 +87,11 @@ class NotHomedView:
         self._say(f"{self._arm}: not homed" if is_heard else f"{self._arm}: not found yet")
         before, self._listeners = self._listeners, self._output.count_frame_listeners()
         if self._listeners > before:
-            # Once for whoever is new: tf2 warns of what it hears twice.
+            # Once per new subscriber: tf2 warns of repeated data.
             self._output.publish_invalid(self._q)
 
     def end(self) -> None:
-        """Take the text away: the arm shows itself from now on."""
+        """Remove the text: from now on the arm's own states show it."""
         if self._said:
             self._said = ""
             self._publisher.publish(self._make(Marker.DELETE))
@@ -109,7 +109,7 @@ class NotHomedView:
         marker.scale.z = _TEXT_M
         marker.color.r = marker.color.g = marker.color.b = _GREY
         marker.color.a = _OPAQUE
-        # It stays where its frame goes.
+        # It moves with its frame.
         marker.frame_locked = True
         marker.text = self._said
         return marker

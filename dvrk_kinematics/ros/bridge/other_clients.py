@@ -1,4 +1,4 @@
-"""What other clients tell the arm, where the arm's own state would not show it, or only later."""
+"""Commands of other clients that the arm's own state does not show, or shows only later."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledGroup
 __all__ = ["Heard", "OtherClients"]
 
 _ECHO_S = 1.0
-"""How long after we sent it a command may come back to us."""
+"""How long after sending a command we may receive it ourselves (s)."""
 _SAME = 1e-9
-"""Openings (rad) that differ by less are one."""
+"""Openings that differ by no more than this (rad) are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What others have said since the last look.
+    """Commands from other clients since the last look.
 
     Attributes:
-        is_hold: Whether somebody told the arm to hold.
-        arm: That somebody commands the arm, None if nobody does.
-        jaw: That somebody commands the jaw, None if nobody does.
+        is_hold: Whether another client commanded a hold.
+        arm: Finding that another client commands the arm; None if none does.
+        jaw: Finding that another client commands the jaw; None if none does.
     """
 
     is_hold: bool = False
@@ -39,7 +39,7 @@ _NOTHING = Heard()
 
 
 class OtherClients:
-    """Hears the commands of others to one arm; used by the control loop.
+    """Listens to other clients' commands to one arm; used by the control loop.
 
     Args:
         node: The node.
@@ -56,15 +56,15 @@ class OtherClients:
         self._openings: deque[tuple[int, float]] = deque()
 
     def sent_hold(self, now_ns: int) -> None:
-        """Remember a hold of our own, which comes back."""
+        """Remember a hold that we sent, since we will receive it ourselves."""
         self._holds.append(now_ns)
 
     def sent_opening(self, opening: float, now_ns: int) -> None:
-        """Remember an opening of the jaw (rad) that we sent, which comes back."""
+        """Remember a jaw opening (rad) that we sent, since we will receive it ourselves."""
         self._openings.append((now_ns, opening))
 
     def take(self, now_ns: int) -> Heard:
-        """What others have said since the last look.
+        """Commands from other clients since the last look.
 
         Args:
             now_ns: Time now (monotonic).
@@ -87,7 +87,7 @@ class OtherClients:
         return Heard(is_hold, arm, jaw)
 
     def close(self) -> None:
-        """Hear no more."""
+        """Drop the subscriptions."""
         self._group.close()
 
     def _forget(self, now_ns: int) -> None:

@@ -1,4 +1,4 @@
-"""What there is to say about one arm and its bridge: the lines of /diagnostics."""
+"""Makes the /diagnostics reports of one arm and its bridge."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from dvrk_kinematics.ros.rclpy_ext.dropped_messages import DroppedMessages
 __all__ = ["BridgeReports"]
 
 _MISSED_WARNING = 0.05
-"""Part of the ticks of the last second that may be missed without a word."""
+"""Fraction of missed ticks in the last second up to which there is no warning."""
 
 _MARGIN_WARNING = 0.02
-"""Distance to a limit, as a part of the joint's range, below which it is told."""
+"""Distance to a limit, as a fraction of the joint's range, below which we warn."""
 
 
 class BridgeReports:
@@ -29,11 +29,11 @@ class BridgeReports:
 
     Args:
         settings: Parameters of the bridge.
-        drive: What moves the arm.
-        loop: Gives the control loop.
-        others: Who else publishes our topics.
-        frames: Who else publishes our frames; None if we do not.
-        dropped: What was heard and could not be read.
+        drive: Moves the arm.
+        loop: Returns the control loop.
+        others: Finds other publishers of our topics.
+        frames: Finds other publishers of our frames; None if we publish none.
+        dropped: Counts unreadable messages.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class BridgeReports:
         self._counted = (0, 0, 0, time.monotonic())
 
     def __call__(self) -> Iterator[Report]:
-        """The reports of now."""
+        """The current reports."""
         log, measured = self._loop().log, self._drive.port.measured
         ticks, missed, count, before = self._counted
         now = time.monotonic()

@@ -14,26 +14,26 @@ __all__ = ["NO_PREFIX", "SIMULATED", "BridgeSettings", "check_prefix", "fill_pre
 
 SIMULATED = "simulated"
 NO_PREFIX = "none"
-"""Stands for an empty prefix, which cannot be typed: ROS reads ``prefix:=`` as nothing at all."""
+"""Stands for an empty prefix, which users cannot type: ROS ignores an empty ``prefix:=``."""
 _FRAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.-]*")
 _EMPTY = {"prefix": f"{NO_PREFIX} for no prefix", "joint_prefix": "leave it out for none"}
 _HARDWARE = (SIMULATED, "dvrk")
 
 
 def fill_prefix(prefix: str, arm: str) -> str:
-    """The prefix of an arm's links, of what a user wrote."""
+    """The prefix of an arm's links, from the user's text."""
     return "" if prefix == NO_PREFIX else prefix.replace("{arm}", arm)
 
 
 def check_prefix(name: str, text: str) -> None:
-    """Refuse what no name of a frame or joint can begin with.
+    """Refuse a prefix with which no name of a frame or joint can begin.
 
     Args:
         name: Which parameter it is: ``prefix`` or ``joint_prefix``.
         text: The prefix, with the arm's name filled in; empty for none.
 
     Raises:
-        InvalidInput: It is no beginning of a name.
+        InvalidInput: No name can begin with it.
     """
     if text and not _FRAME.fullmatch(text):
         raise InvalidInput(
@@ -255,7 +255,7 @@ class BridgeSettings:
     )
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse invalid values and combinations."""
         if not self.arm or not self.arm.replace("_", "").isalnum():
             raise InvalidInput("arm", f"{self.arm!r} is not the name of an arm, such as PSM1")
         if self.bring_up and self.hardware != SIMULATED:

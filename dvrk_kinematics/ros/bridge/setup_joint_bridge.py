@@ -1,4 +1,4 @@
-"""The bridge of all setup joints together: they are moved by hand, so that it only shows them."""
+"""The bridge of all setup joints together; it only shows them, as people move them by hand."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 __all__ = ["SetupJointBridge"]
 
 _CART_FRAME = "Cart"
-"""Where the dVRK's own tf tree begins."""
+"""The root of the dVRK's own tf tree."""
 
 _STALE_S = 1.0
 
 
 class _SetupJoints:
-    """The setup joints of one arm: where they are, and their place in the vector of all."""
+    """The setup joints of one arm: their positions, and their slice of the full vector."""
 
     def __init__(self, node: Node, group: str, arm: str, names: Sequence[str], first: int) -> None:
         self.arm = arm
@@ -46,10 +46,10 @@ class _SetupJoints:
         self._place = slice(first, first + len(names))
 
     def read(self, q: np.ndarray, now_ns: int) -> bool:
-        """Write new positions into the vector of all; tells whether there are any."""
+        """Write new positions into the full vector; return whether there are any."""
         if not self.stream.poll(now_ns) or self.stream.stamp_ns == 0:
             return False
-        # The controller lists two more for the ECM, which never move.
+        # For the ECM the controller lists two more joints, which never move.
         count = len(self._names)
         position = self.stream.position[:count]
         if self.stream.names[:count] != self._names or len(position) != count:
@@ -108,14 +108,14 @@ class SetupJointBridge:
 
     @property
     def is_at_rest(self) -> bool:
-        """Setup joints are shown only: nothing moves them."""
+        """Always true: this bridge only shows setup joints and never moves them."""
         return True
 
     def adopt(self, settings: BridgeSettings) -> None:
-        """None of the parameters that can be changed is about setup joints."""
+        """Do nothing: no changeable parameter concerns setup joints."""
 
     def stop(self) -> None:
-        """End; nothing is published any more."""
+        """End, and publish nothing more."""
         self.loop.stop()
         self._output.close()
 
@@ -150,7 +150,7 @@ class SetupJointBridge:
 
 
 def _only(whole: Description, joints: Sequence[str]) -> Description:
-    """What some joints move, and what does not move; without the rest."""
+    """Reduce a description to the links that some joints move, and to fixed links."""
     kept: list[LinkModel] = []
     names: set[str] = set()
     for link in whole.links:

@@ -1,4 +1,4 @@
-"""The speed of motions on the wire: what a user asks for, and what is played."""
+"""Topics for the speed of motions: the user's request, and the actual factor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dvrk_kinematics.ros.rclpy_ext.polled_subscription import PolledSubscription
 __all__ = ["SpeedTopics"]
 
 _STEP = 0.01
-"""Smallest change of the factor that is published on its way."""
+"""Smallest change of the factor that is published during a transition."""
 
 
 class SpeedTopics:
@@ -31,17 +31,17 @@ class SpeedTopics:
             node, *SPEED_SCALING_INPUT.of(arm)
         )
         self.topic = SPEED_SCALING.name_of(arm)
-        """Topic that bridges of this arm publish, and nobody else."""
+        """Topic that only bridges of this arm publish."""
         self._publisher = node.create_publisher(*SPEED_SCALING.of(arm))
         self._told: float | None = None
 
     def take(self) -> float | None:
-        """The newest factor that a user asks for; None if none has come, or none from 0 to 1."""
+        """The newest factor that a user requests; None without one from 0 to 1."""
         message = self._input.take_newest_message()
         if message is None:
             return None
         factor = float(message.factor)
-        # NaN is not inside either.
+        # This also excludes NaN.
         if 0.0 <= factor <= 1.0:
             return factor
         self._logger.warning(
@@ -51,11 +51,11 @@ class SpeedTopics:
         return None
 
     def tell(self, factor: float, wanted: float) -> None:
-        """Publish the factor at which motions are played, if it has changed.
+        """Publish the speed factor of motions if it has changed.
 
         Args:
-            factor: The factor now.
-            wanted: The factor that it comes to; published in any case once it is there.
+            factor: The current factor.
+            wanted: The factor that it approaches; always published once reached.
         """
         told = self._told
         if factor == told or (

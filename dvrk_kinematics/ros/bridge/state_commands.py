@@ -1,7 +1,7 @@
-"""Services that bring an arm into a state: enable, home, hold, pause, resume, disable.
+"""Services that change the state of an arm: enable, home, hold, pause, resume, disable.
 
-Each request runs as a script that the control loop advances once a tick, so that nothing else
-waits meanwhile.
+Each request runs as a script that the control loop advances once per tick, so it blocks nothing
+else.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ COMMANDS = {
     "resume": "ends a pause",
     "disable": "takes the power off at once",
 }
-"""Every service and what it does."""
+"""Every service and its effect."""
 
 _STOPPING = ("hold", "pause", "disable")
-"""Requests that bring a motion to an end are looked for in every tick."""
+"""Requests that end a motion; checked in every tick."""
 
 _LOOK_EVERY = 4
-"""All others are looked for every so many ticks."""
+"""All other requests are checked once in this many ticks."""
 
 _MOST_AT_ONCE = 8
-"""Requests of one service that are taken in a tick; the rest waits."""
+"""How many requests of one service we take per tick; the rest waits."""
 
 
 _BRINGING_UP = ("enable", "home")
-"""Requests that what waits for the arm lets go before it."""
+"""Requests for which waiting goals let the arm come up first."""
 
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """A script under way, whoever asked for it, and what follows once it has succeeded."""
+    """A running script, its requests, and the script that follows its success."""
 
     name: str
     headers: list[Any]
     script: Script
     then: str = ""
     is_own: bool = False
-    """Whether nobody asked for it but the bridge's own parameter."""
+    """Whether only the bridge's own parameter requested it."""
     after: _Running | None = None
-    """The request that it follows."""
+    """The request that must end first."""
 
 
 class StateCommands:
@@ -66,7 +66,7 @@ class StateCommands:
     Args:
         node: The node.
         settings: Name of the arm, and how long to wait.
-        target: What is commanded.
+        target: The arm to command.
     """
 
     def __init__(self, node: Node, settings: BridgeSettings, target: Commanded) -> None:
@@ -79,8 +79,8 @@ class StateCommands:
         }
         self._scripts = ArmScripts(settings, target)
         self._running: list[_Running] = []
-        # One answer of each service is sent in a tick. Of answers that come all at once, a client
-        # keeps the usual ten, and loses the others.
+        # We send one answer per service and tick. If all came at once, a client would keep the
+        # usual ten and lose the others.
         self._answers: dict[str, deque[tuple[Any, bool, str]]] = {
             name: deque() for name in COMMANDS
         }
@@ -88,7 +88,7 @@ class StateCommands:
         self._must_bring_up = settings.bring_up
 
     def adopt(self, settings: BridgeSettings) -> None:
-        """Take parameters that were changed at rest."""
+        """Take parameters that changed at rest."""
         self._settings = settings
         self._scripts.adopt(settings)
 
@@ -99,12 +99,12 @@ class StateCommands:
 
     @property
     def bringing_up(self) -> list[str]:
-        """Requests under way that bring the arm up."""
+        """Running requests that bring the arm up."""
         return [running.name for running in self._running if running.name in _BRINGING_UP]
 
     @property
     def is_coming_up(self) -> bool:
-        """Whether the arm is brought up because the bridge was started to do so."""
+        """Whether the bridge is bringing the arm up because of its own parameter."""
         return self._must_bring_up or any(running.is_own for running in self._running)
 
     def find_refusal(self) -> Finding | None:
@@ -116,15 +116,15 @@ class StateCommands:
         return refused
 
     def tick(self, state: ArmState, now_ns: int) -> None:
-        """Take requests, and go on with those under way.
+        """Take new requests, and advance the running ones.
 
         Args:
-            state: What the arm said last.
+            state: The last state of the arm.
             now_ns: Time now (monotonic).
         """
         self._scripts.observe(state, now_ns)
         if self._must_bring_up and state.measured_arrival_ns is not None:
-            # Once, when the arm is first heard: who disables it later wants it so.
+            # Once, on the first state of the arm: a later disable is intentional.
             self._must_bring_up = False
             self._begin("enable", then="home")
         self._turn = (self._turn + 1) % _LOOK_EVERY
@@ -144,14 +144,14 @@ class StateCommands:
                 self._services[name].answer(header, success=success, message=message)
 
     def _begin(self, name: str, headers: Sequence[Any] = (), then: str = "") -> None:
-        """Begin a script, for those who asked for it (none at the start of the node)."""
+        """Begin a script for its requests (none if the bridge itself starts it)."""
         same = [running for running in self._running if running.name == name]
         if same and name != "hold":
-            # What is under way answers for both. A hold means all that came before it.
+            # The running script answers both. A hold applies to everything before it.
             same[0].headers += headers
             return
         if name == "disable":
-            # Nobody who takes the power off may find that an earlier request puts it on again.
+            # After a power-off, no earlier request may power the arm on again.
             for running in self._running:
                 self._answer(running, False, "overtaken by disable")
             self._running.clear()
@@ -164,7 +164,7 @@ class StateCommands:
             "resume": self._scripts.resume,
             "disable": self._scripts.disable,
         }
-        # Whoever asks for both means one after the other.
+        # A client that requests both wants one after the other.
         enabling = next((r for r in self._running if r.name == "enable"), None)
         after = enabling if name == "home" else None
         script = scripts[name]()

@@ -1,4 +1,4 @@
-"""What a bridge publishes of an arm's state: joint_states, tf, tf_static, robot_description."""
+"""Publishes an arm's state: joint_states, tf, tf_static, robot_description."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StateOutput:
     Args:
         node: The node.
         settings: What to publish.
-        description: The arm as others see it.
+        description: The published description of the arm.
         joints: The joints of the vectors given to :meth:`publish`, in order.
     """
 
@@ -86,11 +86,11 @@ class StateOutput:
             self._waiting = None
 
     def count_frame_listeners(self) -> int:
-        """How many hear tf; 0 if we do not publish it."""
+        """Number of subscribers to tf; 0 if we do not publish it."""
         return 0 if self._transforms is None else self._transforms.publisher.count_listeners()
 
     def publish_invalid(self, q: Array) -> None:
-        """Publish tf alone, of a posture that nobody has measured.
+        """Publish only tf, for a posture that was not measured.
 
         Args:
             q: Positions (rad, m), shape (n,).
@@ -99,14 +99,14 @@ class StateOutput:
             self._transforms.publish_invalid(q)
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Publish nothing more."""
         for part in (self._joint_states, self._transforms):
             if part is not None:
                 part.publisher.close()
 
 
 class _JointStates:
-    """joint_states with every joint of the URDF that moves, mimics included."""
+    """joint_states with every movable joint of the URDF, including mimics."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ def _is_actuated(name: str, follows: str, settings: BridgeSettings) -> bool:
 
 
 class _Transforms:
-    """tf of every link that moves in its parent, in one message."""
+    """tf of every link that moves relative to its parent, in one message."""
 
     def __init__(self, node: Node, settings: BridgeSettings, links: LinkTransforms) -> None:
         self._links = links
@@ -151,7 +151,7 @@ class _Transforms:
             transforms=[_transform(parent, child) for parent, child in links.moving]
         )
         self._message = PatchedMessage(message, ["transforms[].transform"])
-        # A little less than the period, so that states at just that rate are all sent.
+        # Slightly less than the period, so that states at exactly that rate are all sent.
         self._every_ns = round(0.9e9 / settings.tf_rate) if settings.tf_rate else 0
         self._sent_ns: int | None = None
         self.publisher = RawPublisher(node, *TF.of(settings.arm))
@@ -164,7 +164,7 @@ class _Transforms:
         self._send(q, stamp_ns)
 
     def publish_invalid(self, q: Array) -> None:
-        """Publish what is not measured: its stamp is 0."""
+        """Publish an unmeasured posture with the stamp 0."""
         self._send(q, 0)
 
     def _send(self, q: Array, stamp_ns: int) -> None:
@@ -181,7 +181,7 @@ def _transform(parent: str, child: str) -> TransformStamped:
 def _publish_fixed(
     node: Node, settings: BridgeSettings, transforms: Sequence[FixedTransform]
 ) -> None:
-    """Latch what never moves, and what ties the tree to the dVRK's."""
+    """Latch the fixed transforms and the join of the tree to the dVRK's."""
     message = TFMessage()
     for fixed in transforms:
         stamped = _transform(fixed.parent, fixed.child)

@@ -1,8 +1,8 @@
-"""follow_joint_trajectory: goals from the wire to the player, and back what became of them.
+"""follow_joint_trajectory: passes goals to the player, and their results back to clients.
 
-A goal passes three threads. The executor's takes it in and hands it on at once, so that the next
-request, such as to cancel, is never behind it. A thread of its own turns it into numbers and looks
-at every point, which may take long. The control loop plays it.
+A goal passes through three threads. The executor's thread receives it and hands it on immediately,
+so that it never delays the next request, such as a cancel. A separate thread converts it, and
+checks every point, which may take long. The control loop plays it.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class TrajectoryAction:
         node: The node.
         arm: Name of the arm.
         joints: The controller's names of its joints.
-        language: How clients name and count them, unless they speak the controller's language.
-        prepare: Checks a goal; called in a thread of its own.
-        max_points: More points are refused before they are looked at.
+        language: The clients' names and signs of them, unless they use the controller's language.
+        prepare: Checks a goal; called in a separate thread.
+        max_points: Goals with more points are refused unread.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TrajectoryAction:
         self._language = language
         self._controller = controller_language(joints)
         self._spoken: dict[bytes, JointLanguage] = {}
-        """Languages of the goals that have not ended."""
+        """Languages of the goals that have not ended yet."""
         self._prepare = prepare
         self._max_points = max_points
         self._arrivals = Arrivals()
@@ -96,33 +96,33 @@ class TrajectoryAction:
     def take_ready(
         self, is_waiting: bool, cancelled: Collection[bytes], now_ns: int
     ) -> list[tuple[bytes, PreparedGoal | Finding]]:
-        """Goals that were looked at since the last call, in the order in which they came.
+        """Goals that were checked since the last call, in order of arrival.
 
         Args:
             is_waiting: Whether they must wait for the arm.
-            cancelled: Ids of those whose end was asked for.
+            cancelled: Ids of the goals with a cancel request.
             now_ns: Time now (monotonic).
         """
         return self._ready.take(is_waiting, cancelled, now_ns)
 
     def drop_arriving(self) -> None:
-        """Let no goal begin that has arrived until now; in the loop's thread."""
+        """Drop all goals that have arrived but not begun; in the loop's thread."""
         self._arrivals.drop()
 
     def find_cancelled(self) -> list[bytes]:
-        """Goals whose end was asked for."""
+        """Ids of the goals with a cancel request."""
         return self._server.find_cancelled()
 
     def finish(self, result: GoalResult) -> None:
-        """Tell the client how a goal ended."""
+        """Report to the client how a goal ended."""
         finding = self._explain(bytes(result.goal_id), result.finding)  # type: ignore[call-overload]
         self._end(result, result.error_code, replace(result, finding=finding).error_string)
 
     def refuse(self, goal_id: bytes, finding: Finding) -> None:
-        """Tell the client why a goal was not played."""
+        """Report to the client why a goal was not played."""
         code = finding.code
         if code is ResultCode.PATH_TOLERANCE_VIOLATED:
-            # What would have stopped it on its way: it never set out.
+            # This would have stopped it on its way, but it never began.
             code = ResultCode.INVALID_GOAL
         text = str(self._explain(goal_id, finding))
         self._end(make_result(goal_id, finding, 0.0), code, text)
@@ -136,7 +136,7 @@ class TrajectoryAction:
         self._server.finish(bytes(result.goal_id), result.status, message)  # type: ignore[call-overload]
 
     def feed_back(self, feedback: Feedback, stamp_ns: int) -> None:
-        """Tell the client where its goal is, or was at a moment (ns, ROS time)."""
+        """Send the client the state of its goal at a given time (ns, ROS time)."""
         language = self._spoken.get(bytes(feedback.goal_id), self._language)  # type: ignore[call-overload]
         message = FollowJointTrajectory.Feedback(joint_names=list(language.names))
         write_stamp(message.header.stamp, stamp_ns)
@@ -153,7 +153,7 @@ class TrajectoryAction:
         self._server.feed_back(feedback.goal_id, message)  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """Take no more goals."""
+        """Accept no more goals."""
         self._incoming.put(None)
         self._thread.join()
 
@@ -164,7 +164,7 @@ class TrajectoryAction:
             try:
                 prepared = self._look_at(goal_id, request)
             except Exception as error:
-                # Whatever a goal holds, only that goal ends.
+                # A bad goal must end only itself.
                 log_failure(self._node.get_logger(), "follow_joint_trajectory", error)
                 prepared = Finding(Reason.PREPARATION_FAILED, repr(error))
             self._ready.put(goal_id, prepared, number)
@@ -185,17 +185,17 @@ class TrajectoryAction:
 
 
 def read_goal(goal_id: bytes, request: Any, language: JointLanguage) -> Goal | Finding:
-    """Turn a goal message into numbers.
+    """Convert a goal message to numbers.
 
-    A goal whose header names a frame is part of a Cartesian motion: the cannula rule holds for it.
+    A goal whose header names a frame is part of a Cartesian motion, so the cannula rule applies.
 
     Args:
-        goal_id: By which its result is told apart.
+        goal_id: Identifies its result.
         request: The goal.
-        language: How it names and counts the arm's joints.
+        language: Its names and signs of the arm's joints.
 
     Raises:
-        InvalidInput: Joints or numbers are missing, or there are joints that the arm has not.
+        InvalidInput: Joints or numbers are missing, or the arm lacks one of the joints.
     """
     trajectory = request.trajectory
     if not trajectory.points:
