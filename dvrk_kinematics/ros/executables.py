@@ -49,7 +49,7 @@ _SCRIPTED: Final = {
 
 
 LAUNCHED_BY: Final = "DVRK_LAUNCHED_BY"
-"""The variable with the id of the launching process, with which its children must end."""
+"""The variable with the id of the launching process, whose children must end with it."""
 
 _PR_SET_PDEATHSIG: Final = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""

@@ -330,7 +330,7 @@ class ArmDrive:
         try:
             command = self._topics.take()
         except Exception as error:
-            # A bad message must cost nothing but itself.
+            # A bad message must not affect anything else.
             log_failure(self._logger, "jog", error)
             command = Finding(Reason.JOG_FAILED, repr(error))
         if command is None:

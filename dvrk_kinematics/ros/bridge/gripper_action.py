@@ -116,7 +116,7 @@ class GripperAction:
             return self._note_failure(error)
 
     def _note_failure(self, error: Exception) -> Finding:
-        """Log an error in a goal, which must end only that goal."""
+        """Log a goal's error, which must end only that goal, and return it as a finding."""
         log_failure(self._node.get_logger(), "gripper_cmd", error)
         return Finding(Reason.PREPARATION_FAILED, repr(error))
 

@@ -233,7 +233,7 @@ class BridgeNode(Node):
         ).values
         _refuse_simulated_time(self, settings)
         parts = part_names(settings.arm)
-        # Before we offer or publish anything: a second bridge must not disturb the first.
+        # Before we offer or publish anything: the first bridge must not notice a second one.
         sole = sole_topic(settings.arm, has_parts=bool(parts))
         claim_topic(self, sole, f"bridge of {settings.arm}")
         self.bridge: _Bridge = (

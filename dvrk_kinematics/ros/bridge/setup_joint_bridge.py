@@ -1,4 +1,4 @@
-"""The bridge of all setup joints together; it only shows them, as people move them by hand."""
+"""The bridge of all setup joints together, which it only shows: they are moved by hand."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ _LOOK_EVERY = 4
 """All other requests are checked once in this many ticks."""
 
 _MOST_AT_ONCE = 8
-"""How many requests of one service we take per tick; the rest waits."""
+"""How many requests of one service we take per tick; the rest wait."""
 
 
 _BRINGING_UP = ("enable", "home")
-"""Requests for which waiting goals let the arm come up first."""
+"""Requests that bring the arm up; waiting goals yield to them."""
 
 
 @dataclass(slots=True, eq=False)

@@ -164,7 +164,7 @@ class TrajectoryAction:
             try:
                 prepared = self._look_at(goal_id, request)
             except Exception as error:
-                # A bad goal must end only itself.
+                # A bad goal must not affect any other.
                 log_failure(self._node.get_logger(), "follow_joint_trajectory", error)
                 prepared = Finding(Reason.PREPARATION_FAILED, repr(error))
             self._ready.put(goal_id, prepared, number)

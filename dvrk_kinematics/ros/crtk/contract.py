@@ -90,7 +90,7 @@ class Frame(Enum):
     LOCAL = "<arm>_base"
     """The arm's own base, wherever it is mounted."""
     BASE = "base frame"
-    """The parent frame of the base frame as set by a client; ``<arm>_base`` if none was set."""
+    """The frame in which the base frame was given; ``<arm>_base`` if none was given."""
     IGNORED = "ignored"
     """A command: interpreted as BASE, whatever the client writes."""
 

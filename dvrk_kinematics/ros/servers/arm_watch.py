@@ -60,7 +60,7 @@ class ArmWatch:
             timeout_s: How long to wait (s).
 
         Raises:
-            ArmNotReady: The arm is there, but cannot begin a motion.
+            ArmNotReady: The arm is there, but not homed, or not the arm of the model.
             CallFailed: Nothing valid arrives.
         """
         topic = SETPOINT_JS.name_of(self._arm)
