@@ -112,7 +112,7 @@ class Arm(SerialArm):
 
         Args:
             T: Base to tip, shape (N, 4, 4).
-            seed: Joint positions to stay near (rad, m): one for all (n,) or one a pose (N, n).
+            seed: Joint positions to stay near (rad, m): one for all (n,) or one per pose (N, n).
             policy: "exact" or "position_first".
 
         Raises:

@@ -109,7 +109,7 @@ class JointLimits:
         return np.asarray((self.excess(q) <= LIMIT_TOLERANCE).all(axis=-1))
 
     def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:
-        """Give one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
+        """Return one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
         mask = np.zeros(len(q), dtype=np.uint32)
         for i, (low, high) in enumerate(self._pairs):
             value = q[:, i]
@@ -118,7 +118,7 @@ class JointLimits:
         return mask
 
     def excess(self, q: FloatArray) -> FloatArray:
-        """Give how far each joint of ``q``, shape (..., n), is outside (rad, m); 0 inside."""
+        """Return how far each joint of ``q``, shape (..., n), is outside (rad, m); 0 inside."""
         return np.asarray(np.maximum(np.maximum(self._lower - q, q - self._upper), 0.0))
 
     def clamp(self, q: FloatArray) -> FloatArray:
@@ -126,7 +126,7 @@ class JointLimits:
         return np.asarray(np.minimum(np.maximum(q, self._lower), self._upper))
 
     def margin(self, q: FloatArray) -> FloatArray:
-        """Give the distance to the nearest limit as a fraction of that joint's range.
+        """Return the distance to the nearest limit as a fraction of that joint's range.
 
         0.5 is the middle of every range, 0 is on a limit, negative is outside. A joint without a
         range (equal limits) or without a limit on one side does not count.
@@ -140,7 +140,7 @@ class JointLimits:
         return np.asarray(np.minimum(self.margins(q), 0.5).min(axis=-1))
 
     def margins(self, q: FloatArray) -> FloatArray:
-        """Give the distance of each joint to its nearest limit, as :meth:`margin` does for all.
+        """Return the distance of each joint to its nearest limit, as :meth:`margin` does for all.
 
         Args:
             q: Joint positions (rad, m), shape (..., n).

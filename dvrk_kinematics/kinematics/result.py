@@ -172,7 +172,7 @@ class BatchIkResult:
         return f"<BatchIkResult of {len(self)} poses: {counts or 'none'}>"
 
     def row(self, i: int, limits: JointLimits) -> IkResult:
-        """One row by itself, whose ``reason`` says what is wrong.
+        """One row on its own, whose ``reason`` reports what is wrong.
 
         Args:
             i: The row.

@@ -154,7 +154,7 @@ def _rigid(block: Array) -> npt.NDArray[np.bool_]:
 def seed_array(
     seed: ArrayLike | None, names: Sequence[str], good: npt.NDArray[np.bool_]
 ) -> tuple[Array | None, npt.NDArray[np.bool_]]:
-    """Reads the seed of a batch: none, one for all (n,), or one a pose (N, n).
+    """Reads the seed of a batch: none, one for all (n,), or one per pose (N, n).
 
     A seed row that is not finite makes its pose invalid; it does not spoil the others.
 

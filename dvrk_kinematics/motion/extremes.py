@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _CHUNK = 8192
-"""Segments looked at together: a million of them must not need memory for all at once."""
+"""Segments processed together: a million of them must not need memory for all at once."""
 
 _QUINTIC_STEPS = 32
 """Places within a quintic segment that are looked at for positions and speeds. Accelerations of
@@ -128,7 +128,7 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Where the arm is (rad, m), shape (n,).
+        start: Current joint positions (rad, m), shape (n,).
     """
     outside = find_outside_limits(found, limits, start)
     if outside is not None:
@@ -152,8 +152,8 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Where the arm is (rad, m), shape (n,). An arm that is outside a limit may come
-            back, but not go farther out.
+        start: Current joint positions (rad, m), shape (n,). An arm outside a limit may come
+        back, but not go farther out.
     """
     lower, upper = limits.position.lower, limits.position.upper
     below = np.minimum(lower, start) - LIMIT_TOLERANCE - found.lowest

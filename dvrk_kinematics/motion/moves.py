@@ -41,7 +41,7 @@ Frame: TypeAlias = "str | Array"
 """"base", "tool", or the pose of a frame in the base, shape (4, 4)."""
 
 _FRACTION = 0.2
-"""What joint moves use of the joints' speeds and accelerations unless they are told otherwise."""
+"""What joint moves use of the joints' speeds and accelerations unless a move sets its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class MoveAbsJ:
 
     Attributes:
         jp: Where to (rad, m), shape (n,).
-        speed: Part of the joints' speeds that may be used, in (0, 1].
-        acceleration: Part of their accelerations.
+        speed: Fraction of the joints' speeds that may be used, in (0, 1].
+        acceleration: Fraction of their accelerations.
         curves: A shape of its own for each joint, instead of the plan's scaling; or none.
 
     Raises:
@@ -78,8 +78,8 @@ class MoveJ:
     Attributes:
         T: Where to, in the frame, shape (4, 4).
         frame: What the pose is relative to.
-        speed: Part of the joints' speeds that may be used, in (0, 1].
-        acceleration: Part of their accelerations.
+        speed: Fraction of the joints' speeds that may be used, in (0, 1].
+        acceleration: Fraction of their accelerations.
         relative: T is a step from where the tip is, along and about the axes of the frame.
 
     Raises:

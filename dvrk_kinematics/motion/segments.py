@@ -140,12 +140,12 @@ class JointSegment:
         arm: Whose joints.
         q_start: Positions at the start (rad, m), shape (n,).
         q_end: Positions at the end.
-        scalings: One for all joints, or one a joint; all take the same time.
+        scalings: One for all joints, or one per joint; all take the same time.
         step: Which of the moves it belongs to.
         slowed_by: How many times longer it takes than was asked for.
 
     Raises:
-        InvalidInput: The scalings are neither one nor one a joint, or take different times.
+        InvalidInput: The scalings are neither one nor one per joint, or take different times.
     """
 
     arm: SerialArm

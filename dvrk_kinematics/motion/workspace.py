@@ -42,7 +42,7 @@ class WorkspaceMap:
         x: Coordinates along x (m), shape (X,).
         y: Coordinates along y (m), shape (Y,).
         z: Coordinates along z (m), shape (Z,).
-        fraction: Part of the orientations that can be taken there, 0 to 1, shape (X, Y, Z).
+        fraction: Fraction of the orientations that can be taken there, 0 to 1, shape (X, Y, Z).
     """
 
     x: Array
@@ -95,7 +95,7 @@ def workspace_map(arm: Arm, axes: Axes, orientations: ArrayLike | None = None) -
             :func:`make_orientations`.
 
     Raises:
-        InvalidInput: A coordinate is not finite, or a rotation is none.
+        InvalidInput: A coordinate is not finite, or a rotation is invalid.
     """
     x, y, z = (_read_axis(value, name) for value, name in zip(axes, "xyz", strict=True))
     R = make_orientations() if orientations is None else so3.check(orientations, "orientations")

@@ -59,7 +59,7 @@ class BranchSolver(RowSolver):
 
     @abstractmethod
     def _branches(self, T: FloatArray, seed: FloatArray) -> FloatArray:
-        """Give every candidate.
+        """Return every candidate.
 
         Args:
             T: Base to tip, shape (N, 4, 4).
@@ -125,7 +125,7 @@ class BranchSolver(RowSolver):
         return self._each(T, self._seed(seed))[self.branch_names.index(branch)]
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
+        """Return every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
         return self._each(T, self._seed(None))
 
     # How it is answered.
@@ -161,7 +161,7 @@ class BranchSolver(RowSolver):
     def _nearest(
         self, T: FloatArray, seed: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give joints (N, n), position errors (N,) and rotation errors (N,) of the best branch.
+        """Return joints (N, n), position errors (N,) and rotation errors (N,) of the best branch.
 
         Best is what comes nearest to the pose, of these what is inside the limits, of these what
         is near the seed.

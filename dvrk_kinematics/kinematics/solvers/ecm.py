@@ -139,7 +139,7 @@ class EcmSolver(RowSolver):
     def _closed_form(
         self, T: FloatArray, seed: FloatArray
     ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
+        """Return joints (M, 4), rotation errors (M,) and rows for the scalar solver (M,)."""
         R = T[:, :3, :3] @ self._off.T
         t = T[:, :3, 3]
         length = np.sqrt((t * t).sum(axis=1))
@@ -163,7 +163,7 @@ class EcmSolver(RowSolver):
         return q, np.asarray(error), hard
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give the four ways to reach one position, each with the best roll."""
+        """Return the four ways to reach one position, each with the best roll."""
         rows, rest = T.tolist(), self.rest
         R = self._shaft_rotation(rows)
         found = self._candidates(R, (rows[0][3], rows[1][3], rows[2][3]), rest)
@@ -182,7 +182,7 @@ class EcmSolver(RowSolver):
     def _candidates(
         self, R: Rows, t: tuple[float, float, float], seed: Sequence[float]
     ) -> list[Candidate]:
-        """Give every way to put the tip in place (m), with the best roll and what it misses."""
+        """Return every way to put the tip in place (m), with the best roll and what it misses."""
         length = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
         if length < GUARD_M:
             directions = [(R[0][2], R[1][2], R[2][2], 0.0)]
@@ -229,14 +229,14 @@ class EcmSolver(RowSolver):
 
 
 def _in_shaft(R: Rows, yaw: float, pitch: float) -> list[list[float]]:
-    """Give a rotation in the axes of the shaft before its roll: three rows."""
+    """Return a rotation in the axes of the shaft before its roll: three rows."""
     s1, c1, s2, c2 = sin(yaw), cos(yaw), sin(pitch), cos(pitch)
     axes = ((-s1 * s2, -c2, c1 * s2), (-c1, 0.0, -s1), (s1 * c2, -s2, -c1 * c2))
     return [[x * R[0][k] + y * R[1][k] + z * R[2][k] for k in range(3)] for x, y, z in axes]
 
 
 def _angle(M: Rows, roll: float) -> float:
-    """Give the angle between a rotation in the shaft's axes and a roll (rad)."""
+    """Return the angle between a rotation in the shaft's axes and a roll (rad)."""
     s, c = sin(roll), cos(roll)
     x = M[2][1] + s * M[0][2] - c * M[1][2]
     y = c * M[0][2] + s * M[1][2] - M[2][0]
@@ -246,12 +246,12 @@ def _angle(M: Rows, roll: float) -> float:
 
 
 def _miss(R: Rows, q: Sequence[float]) -> float:
-    """Give the angle between a rotation and the one at some joint positions (rad)."""
+    """Return the angle between a rotation and the one at some joint positions (rad)."""
     return _angle(_in_shaft(R, q[0], q[1]), q[ROLL])
 
 
 def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
+    """Return yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
     h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
     safe = np.where(h > 0.0, h, 1.0)
     s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)

@@ -96,7 +96,7 @@ class FiveAxisSolver(BranchSolver):
     def _at_pitch(
         self, T: FloatArray, waist: FloatArray, pitch: FloatArray, away: bool
     ) -> list[FloatArray]:
-        """Give both elbows for tips in the waist's plane and pitches of the hand; (N, 5) each."""
+        """Return both elbows for tips in the waist's plane and hand pitches; (N, 5) each."""
         s, c = np.sin(pitch), np.cos(pitch)
         tip = _in_plane(T[:, :3, 3], waist)
         x, z = tip[:, 0] - self._hand * s, tip[:, 2] - self._height + self._hand * c
@@ -124,7 +124,7 @@ class FiveAxisSolver(BranchSolver):
         return best
 
     def _pitches_in_reach(self, T: FloatArray) -> FloatArray:
-        """Give pitches (rad) across those with the wrist in reach, for a waist either way round.
+        """Return pitches (rad) across those with the wrist in reach, for a waist either way round.
 
         Near full reach they are so few that a grid all round misses them: the triangle of
         shoulder, tip and hand says how far the hand may leave the line from shoulder to tip.
@@ -185,7 +185,7 @@ class FiveAxisSolver(BranchSolver):
 
 
 def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:
-    """Give waists that face the tip; by the hand's axis, then the seed where it is above."""
+    """Return waists that face the tip; by the hand's axis, then the seed where it is above."""
     x, y = T[:, 0, 3], T[:, 1, 3]
     across, along = T[:, 1, 2], T[:, 0, 2]
     turned = np.where(
@@ -195,7 +195,7 @@ def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:
 
 
 def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
-    """Give vectors (N, 3), or the columns of (N, 3, 3), along the axes of the turned waist."""
+    """Return vectors (N, 3), or the columns of (N, 3, 3), along the axes of the turned waist."""
     shape = (-1,) + (1,) * (vectors.ndim - 2)
     s, c = np.sin(waist).reshape(shape), np.cos(waist).reshape(shape)
     x, y, z = vectors[:, 0], vectors[:, 1], vectors[:, 2]
@@ -203,13 +203,13 @@ def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
 
 
 def _pitch(axis: FloatArray, seed: FloatArray) -> FloatArray:
-    """Give the pitch of an axis projected onto the plane; the seed's where nothing is left."""
+    """Return the pitch of an axis projected onto the plane; the seed's where nothing is left."""
     length = np.hypot(axis[:, 0], axis[:, 2])
     return np.where(length > AXIS_GUARD_SINE, np.arctan2(axis[:, 0], -axis[:, 2]), seed)
 
 
 def _roll(M: FloatArray, s: FloatArray, c: FloatArray) -> FloatArray:
-    """Give the roll that comes nearest to rotations (N, 3, 3) in the plane's axes, at a pitch.
+    """Return the roll that comes nearest to rotations (N, 3, 3) in the plane's axes, at a pitch.
 
     The hand's axes before its roll are x = (c, 0, s) and y = (0, -1, 0).
     """

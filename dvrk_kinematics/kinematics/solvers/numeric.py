@@ -203,7 +203,7 @@ class NumericSolver(RowSolver):
         self._store(found, result, rows)
 
     def solve_all(self, T: Array) -> list[IkResult]:
-        """Give the distinct solutions that the starts lead to, inside the limits first.
+        """Return the distinct solutions that the starts lead to, inside the limits first.
 
         An iteration cannot prove that there are no others; a redundant arm has infinitely many.
         """

@@ -42,7 +42,7 @@ class PlanarElbow(NamedTuple):
         return abs(self.upper - self.fore), self.upper + self.fore
 
     def angles(self, x: FloatArray, z: FloatArray, side: float) -> tuple[FloatArray, FloatArray]:
-        """Give shoulder and elbow for a wrist in the plane.
+        """Return shoulder and elbow for a wrist in the plane.
 
         A wrist that is too far is pointed at with a straight arm, one that is too near with a
         folded one: the nearest that the arm can come to it.

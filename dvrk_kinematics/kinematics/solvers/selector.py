@@ -117,7 +117,7 @@ class Selector:
             seed: Joint positions to stay near (rad, m), shape (n,) or (N, n).
 
         Returns:
-            One candidate a pose, rounding at a limit set onto it, shape (N, n).
+            One candidate per pose, rounding at a limit set onto it, shape (N, n).
         """
         q = candidates.copy()
         near = seed[..., None, :]

@@ -78,7 +78,7 @@ class ShiftedSolver(IkSolver):
         return result
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, inside the limits or not."""
+        """Return every solution of one pose, inside the limits or not."""
         return [self._outward(result) for result in self._inner.solve_all(T)]
 
     def solve_branch(

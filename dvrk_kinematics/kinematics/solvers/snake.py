@@ -94,7 +94,7 @@ def refine_bend(
 
 
 def insertion_of(P: tuple[float, float, float], e: float, p: float, y: float) -> float:
-    """Give the signed distance d (m) from the remote centre to the wrist for one solution."""
+    """Return the signed distance d (m) from the remote centre to the wrist for one solution."""
     X, Y, Z = P
     sp, cp = sin(p), cos(p)
     U, V = -X * sp - Y * cp, X * cp - Y * sp
@@ -248,11 +248,11 @@ class SnakeSolver(RowSolver):
         return settled
 
     def _forward_equal(self, q: FloatArray) -> FloatArray:
-        """Give base to tip, shape (N, 4, 4), for six joints of equal halves, shape (N, 6)."""
+        """Return base to tip, shape (N, 4, 4), for six joints of equal halves, shape (N, 6)."""
         return self._chain.forward(q[:, HALVES])
 
     def _jacobian_equal(self, q: FloatArray) -> FloatArray:
-        """Give the Jacobian, shape (N, 6, 6), of six joints of equal halves, shape (N, 6)."""
+        """Return the Jacobian, shape (N, 6, 6), of six joints of equal halves, shape (N, 6)."""
         J = jacobian(self._chain, q[:, HALVES])
         J[..., 4:6] += J[..., :5:-1]
         return J[..., :6]
@@ -302,7 +302,7 @@ class SnakeSolver(RowSolver):
         self._store(found, result, rows)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose with wrist halves under a right angle.
+        """Return every solution of one pose with wrist halves under a right angle.
 
         A pose that a straight wrist has may have a continuum of others, with the wrist bent back
         on itself: then as many of them as the search comes across. Each is measured by forward
@@ -332,7 +332,7 @@ class SnakeSolver(RowSolver):
         bend: tuple[float, float],
         seed: Sequence[float],
     ) -> list[list[float]]:
-        """Give the shaft's joints for one bend of the wrist, in two ways: eight floats each."""
+        """Return the shaft's joints for one bend of the wrist, in two ways: eight floats each."""
         p, y = bend
         (xx, _, zx), (xy, _, zy), (xz, _, zz) = (R @ _wrist_rotation(p, y).T).tolist()
         h = sqrt(zx * zx + zz * zz)
@@ -349,7 +349,7 @@ class SnakeSolver(RowSolver):
 
 
 def _equal_limits(limits: JointLimits) -> JointLimits:
-    """Give the limits of six joints, the halves of the wrist together."""
+    """Return the limits of six joints, the halves of the wrist together."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
     np.maximum.at(lower, HALVES, limits.lower)
     np.minimum.at(upper, HALVES, limits.upper)
@@ -357,13 +357,13 @@ def _equal_limits(limits: JointLimits) -> JointLimits:
 
 
 def _seen_from(T: FloatArray) -> tuple[float, float, float]:
-    """Give the base's origin as seen from a frame (m)."""
+    """Return the base's origin as seen from a frame (m)."""
     x, y, z = (-(T[:3, :3].T @ T[:3, 3])).tolist()
     return x, y, z
 
 
 def _wrist_rotation(p: float, y: float) -> FloatArray:
-    """Give the rotation from the shaft after its roll to the wrist's last frame, shape (3, 3)."""
+    """Return the rotation from the rolled shaft to the wrist's last frame, shape (3, 3)."""
     sp, cp, s2, c2 = sin(p), cos(p), sin(2.0 * y), cos(2.0 * y)
     first = np.array([[sp, cp, 0.0], [0.0, 0.0, 1.0], [cp, -sp, 0.0]])
     middle = np.array([[c2, 0.0, s2], [0.0, 1.0, 0.0], [-s2, 0.0, c2]])

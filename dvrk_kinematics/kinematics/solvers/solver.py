@@ -88,7 +88,7 @@ class IkSolver(ABC):
     ) -> BatchIkResult:
         """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` come back invalid.
 
-        The seed is one for all, shape (n,), or one a pose, shape (N, n).
+        The seed is one for all, shape (n,), or one per pose, shape (N, n).
 
         Raises:
             InvalidInput: The solver does not offer the policy.
@@ -100,7 +100,7 @@ class IkSolver(ABC):
 
     @abstractmethod
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, shape (4, 4), inside the limits or not."""
+        """Return every solution of one pose, shape (4, 4), inside the limits or not."""
 
     def solve_branch(
         self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None

@@ -102,7 +102,7 @@ class SphericalWristSolver(BranchSolver):
         return np.asarray(found[best, np.arange(shape[1])])
 
     def _at_waist(self, hand: FloatArray, facing: FloatArray, seed_roll: FloatArray) -> FloatArray:
-        """Give the eight branches, (N, 8, 6), for hands (N, 4, 4) that left waists (N,) face."""
+        """Return the eight branches, (N, 8, 6), for hands (N, 4, 4) that left waists (N,) face."""
         x, y, z = self._wrist(hand).T
         radius = np.hypot(x, y)
         found = []
@@ -143,7 +143,7 @@ class SphericalWristSolver(BranchSolver):
         return found
 
     def _straight_roll(self, U: FloatArray, seed_roll: FloatArray) -> FloatArray:
-        """Give forearm_roll of a straight wrist, which only the sum of both rolls matters to.
+        """Return forearm_roll of a straight wrist, which only the sum of both rolls matters to.
 
         It is as near to the seed as both rolls stay inside their limits; the seed where they
         cannot. A wrist folded back by half a turn has their difference instead of their sum.
@@ -178,7 +178,7 @@ class SphericalWristSolver(BranchSolver):
 
 
 def _in_forearm(hand: FloatArray, arm: FloatArray) -> FloatArray:
-    """Give the hand's rotation before the wrist's first turn, z along the fore arm, (N, 3, 3)."""
+    """Return the hand's rotation before the wrist's first turn, z along the forearm, (N, 3, 3)."""
     s1, c1 = np.sin(arm[:, 0]), np.cos(arm[:, 0])
     s23, c23 = np.sin(arm[:, 1] + arm[:, 2]), np.cos(arm[:, 1] + arm[:, 2])
     x = np.stack([c23 * c1, c23 * s1, -s23], axis=1)

@@ -58,7 +58,7 @@ def find_preset(name: str) -> TipSpeeds:
     """Look the speeds of one of the paper's tests up.
 
     Raises:
-        UnknownName: There is none of that name; lists those that exist.
+        UnknownName: The name is unknown; lists those that exist.
     """
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)

@@ -44,7 +44,7 @@ def read_orientation(text: str) -> Orientation:
     """The orientation of a name.
 
     Raises:
-        InvalidInput: There is none of that name; lists those that exist.
+        InvalidInput: The name is unknown; lists those that exist.
     """
     try:
         return Orientation(text)

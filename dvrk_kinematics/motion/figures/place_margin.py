@@ -78,7 +78,7 @@ class PlaceMargin:
         arm: The arm.
         figure: What is traced.
         normal: The figure's z in the base, shape (3,).
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
 
     Attributes:
         figure: The same.
@@ -138,7 +138,7 @@ class PlaceMargin:
             places: Shape (M, 4).
             scale: Size of the figure.
             T_figure_tip: The poses, shape (S, 4, 4).
-            is_path: Whether the joints have to go from pose to pose; else each counts by itself.
+            is_path: Whether the joints have to go from pose to pose; else each counts on its own.
 
         Returns:
             Shape (M,); -infinite where the arm cannot do it at all.

@@ -1,6 +1,6 @@
 """Looks for the place of a figure with the most room: a grid over the reach, then polishing.
 
-Nothing here is random: the same question has the same answer.
+Nothing here is random: the same inputs always return the same result.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def search(
         box: Where its centre may be: smallest and largest coordinates (m).
         scale: Size of the figure.
         density: How many times more places than usual are looked at, in the grid and after it.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Returns:
         A few places, the best first, shape (K, 4).
@@ -112,7 +112,7 @@ def polish(
         first_step: How far to go at first (m, m, m, rad), shape (4,).
         steps: How densely the figure is looked at.
         rounds: Most steps to go.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Returns:
         The improved places, the best first, shape (K, 4).

@@ -153,9 +153,9 @@ _NEXT_PART = 0.3
 _SMALLEST_PART = 1e-3
 """Part of a size that is too large under which none is tried."""
 _SCALE_TOLERANCE = 1e-3
-"""Part of the largest size by which the one that is found may be smaller."""
+"""Fraction of the largest size by which the one that is found may be smaller."""
 _FIRST = 0.2
-"""Part of the looking that one search is."""
+"""Fraction of the looking that one search is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,15 +202,15 @@ def place(
         normal: The figure's z in the base, shape (3,): against it the tool points.
         min_margin: Smallest margin that counts as fitting, as a fraction.
         density: How many times more places than usual the search looks at, all the way.
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
-        progress: Who hears how far it is, and may end it.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
+        progress: Receives progress, and may end planning.
 
     Raises:
         InvalidInput: An invalid scale, normal, margin, density or depth, or an arm that is
             solved by iteration.
-        DoesNotFit: There is no such place; says why, and the largest scale that has one.
-        PlanningCancelled: Whoever watches ended it.
-        PlanningTimeout: It took longer than whoever watches allows.
+        DoesNotFit: There is no such place; reports why, and the largest scale that has one.
+        PlanningCancelled: The watcher ended it.
+        PlanningTimeout: It took longer than the watcher allows.
     """
     margin = PlaceMargin(arm, figure, normal, wrist_depth_m)
     finder = _Finder(arm, margin, min_margin, density, progress)
@@ -237,7 +237,7 @@ def largest_scale(
 
     Raises:
         InvalidInput: An invalid normal or margin.
-        DoesNotFit: It does not fit at any size; says why.
+        DoesNotFit: It does not fit at any size; reports why.
     """
     return place(arm, figure, None, normal=normal, min_margin=min_margin).scale
 
@@ -257,7 +257,7 @@ def measure_placement(
         figure: What is traced.
         T_base_figure: Where the figure's frame lies, shape (4, 4).
         scale: Size, as a factor.
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
 
     Returns:
         The placement; its margin is negative, or -infinite, if the figure does not fit there.

@@ -36,7 +36,7 @@ class Arc:
         sweep: Angle of the arc (rad), in (0, 2 pi).
 
     Raises:
-        InvalidInput: A pose is none, or the point is not finite.
+        InvalidInput: A pose is invalid, or the point is not finite.
         CollinearPoints: The three points are on a line, or two of them coincide.
     """
 

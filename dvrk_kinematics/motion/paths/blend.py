@@ -136,8 +136,8 @@ class BlendedLines:
         shares: Where in the fraction each piece begins and the last one ends, shape (P + 1,).
 
     Raises:
-        InvalidInput: A pose is none, a line has no length, or a radius is not positive or longer
-            than its lines have room for.
+        InvalidInput: A pose is invalid, a line has no length, or a radius is not positive or too
+            long for its lines.
     """
 
     def __init__(self, poses: Array, radii: Sequence[float]) -> None:

@@ -169,7 +169,7 @@ class Line(_Even):
         T_end: Pose at the end.
 
     Raises:
-        InvalidInput: A pose is none.
+        InvalidInput: A pose is invalid.
     """
 
     T_end: Array
@@ -192,7 +192,7 @@ class Turn(_Even):
             turn.
 
     Raises:
-        InvalidInput: The pose is none, or the vector is not finite.
+        InvalidInput: The pose is invalid, or the vector is not finite.
     """
 
     turn: Array
@@ -210,7 +210,7 @@ class Polyline:
     """Straight lines from pose to pose, and pure rotations where only the orientation differs.
 
     The tip rests at every pose, so that a polyline is not one path but one a piece; each piece is
-    timed by itself (``segments.time_paths``).
+    timed on its own (``segments.time_paths``).
 
     Args:
         poses: Base to tip, shape (K, 4, 4), K >= 2.

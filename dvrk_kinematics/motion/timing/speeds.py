@@ -66,7 +66,7 @@ def find_scaling(name: str) -> MakeScaling:
     """Look a scaling up.
 
     Raises:
-        UnknownName: There is none of that name; lists those that exist.
+        UnknownName: The name is unknown; lists those that exist.
     """
     if name not in SCALINGS:
         raise UnknownName("scaling", name, SCALINGS)

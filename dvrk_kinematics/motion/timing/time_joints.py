@@ -25,11 +25,11 @@ def time_joints(
     Args:
         move: The move.
         way: How far each joint goes (rad, m), shape (n,); not all zero.
-        limits: What the joints may do.
+        limits: Limits of the joints.
         scaling: Name of the time scaling, for a move without curves of its own.
 
     Returns:
-        One scaling for all joints, or one a joint.
+        One scaling for all joints, or one per joint.
 
     Raises:
         InvalidInput: The number of curves is not that of the joints.

@@ -106,7 +106,7 @@ def all_branches(
 
 
 def _directions(y: float, x: float, free: Sequence[float]) -> Iterator[tuple[float, float, float]]:
-    """Give the angle of (x, y) and its opposite with sine and cosine; ``free`` at the origin."""
+    """Return the angle of (x, y) and its opposite with sine and cosine; ``free`` at the origin."""
     radius = sqrt(x * x + y * y)
     if radius < GUARD_M:
         for angle in free:
@@ -124,7 +124,7 @@ def _directions(y: float, x: float, free: Sequence[float]) -> Iterator[tuple[flo
 def _shaft(
     R: Rotation, wrist: tuple[float, float, float, float], seed_yaw: float
 ) -> Iterator[tuple[float, float, float]]:
-    """Give yaw, pitch and roll of the shaft for a wrist (s5, c5, s6, c6): two ways."""
+    """Return yaw, pitch and roll of the shaft for a wrist (s5, c5, s6, c6): two ways."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = R
     s5, c5, s6, c6 = wrist
     mx, my, mz = c5 * s6, c5 * c6, -s5

@@ -164,7 +164,7 @@ class PsmGeometry:
 
 
 def _frame6(q: Sequence[float], a: float, b: float) -> tuple[float, ...]:
-    """Give y4, z, then x, y, z and position of frame 6 in the base: 18 floats."""
+    """Return y4, z, then x, y, z and position of frame 6 in the base: 18 floats."""
     q1, q2, q3, q4, q5, q6 = q
     s1, c1, s2, c2, s4, c4 = sin(q1), cos(q1), sin(q2), cos(q2), sin(q4), cos(q4)
     s5, c5, s6, c6, d = sin(q5), cos(q5), sin(q6), cos(q6), q3 - b

@@ -227,7 +227,7 @@ class PositionFirst:
         return chosen, position_error[rows, best], angle[rows, best]
 
     def _starts(self, T: FloatArray, seed: FloatArray) -> FloatArray:
-        """Give the branches of one pose and the seed, with the wrist set into its box."""
+        """Return the branches of one pose and the seed, with the wrist set into its box."""
         check_in()
         R, p = frame6_from_tip(times_rows(T.tolist(), self._geometry.to_standard))
         near = seed.tolist()

@@ -275,7 +275,7 @@ class PsmSolver(RowSolver):
         return self._position_first.solve_near(T, seed)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give the eight branches of one pose, the roll turn nearest zero in each.
+        """Return the eight branches of one pose, the roll turn nearest zero in each.
 
         Where the pose leaves a joint open, that joint stands at zero, or the limit next to it. If
         none is inside the limits there, a place along the open joint that is follows them.
@@ -301,7 +301,7 @@ class PsmSolver(RowSolver):
 
 
 def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
-    """Give the rows and columns of the lowest places of each column, lowest first."""
+    """Return the rows and columns of the lowest places of each column, lowest first."""
     around = np.pad(outside, ((1, 1), (0, 0)), constant_values=np.inf)
     # Of equal neighbours the first: a branch that does not move with the open joint has one place.
     lowest = (outside < around[:-2]) & (outside <= around[2:])
