@@ -77,7 +77,7 @@ class JointLimits:
         """Read joint positions to stay near (rad, m) as plain floats; None stays None.
 
         Raises:
-            InvalidInput: Not one value a joint.
+            InvalidInput: Not one value per joint.
         """
         if seed is None:
             return None
@@ -109,7 +109,7 @@ class JointLimits:
         return np.asarray((self.excess(q) <= LIMIT_TOLERANCE).all(axis=-1))
 
     def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:
-        """Return one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
+        """Return one bit mask per row of ``q``, (N, n): bit i is set if joint i is outside."""
         mask = np.zeros(len(q), dtype=np.uint32)
         for i, (low, high) in enumerate(self._pairs):
             value = q[:, i]
@@ -118,11 +118,11 @@ class JointLimits:
         return mask
 
     def excess(self, q: FloatArray) -> FloatArray:
-        """Return how far each joint of ``q``, shape (..., n), is outside (rad, m); 0 inside."""
+        """Return how far each joint of ``q``, (..., n), is outside (rad, m); 0 inside."""
         return np.asarray(np.maximum(np.maximum(self._lower - q, q - self._upper), 0.0))
 
     def clamp(self, q: FloatArray) -> FloatArray:
-        """Move each joint of ``q``, shape (..., n), to the nearest value inside its limits."""
+        """Move each joint of ``q``, (..., n), to the nearest value inside its limits."""
         return np.asarray(np.minimum(np.maximum(q, self._lower), self._upper))
 
     def margin(self, q: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
-"""Inverse kinematics of the ECM: four joints, so position and roll exact, and the rest measured.
+"""Inverse kinematics of the ECM: four joints, so exact position and roll, and the rest measured.
 
 The tip lies on the shaft at distance d = q3 - b from the remote centre (the base): its position
 gives the shaft's direction z = (s1 c2, -s2, -c1 c2), hence yaw, pitch and insertion, in four ways
-(either sign of d, yaw and pitch mirrored). The roll that comes nearest to the orientation asked
-for follows in closed form, and so does the angle that is left: an ECM cannot tilt at its tip.
+(either sign of d, yaw and pitch mirrored). The roll nearest to the requested orientation follows
+in closed form, and so does the remaining angle: an ECM cannot tilt at its tip.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = ["EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 NEAR_AXIS = 1e-8
-"""A shaft whose angle to the yaw axis has a smaller sine is left to the scalar solver."""
+"""A shaft whose angle to the yaw axis has a smaller sine goes to the scalar solver."""
 Candidate = tuple[tuple[float, float, float, float], float]
-"""Joint positions (rad, m), and the rotation angle by which they miss (rad)."""
+"""Joint positions (rad, m), and their rotation error (rad)."""
 
 ECM_ROWS = ((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0))
-"""alpha and theta (rad) of the rows that the closed form is made for."""
+"""alpha and theta (rad) of the rows that the closed form requires."""
 ROLL = 3
-"""The roll's place among the joints."""
+"""Index of the roll among the joints."""
 
 
 class EcmSolver(RowSolver):
@@ -52,7 +52,7 @@ class EcmSolver(RowSolver):
         limits: Its joint limits.
 
     Raises:
-        ModelError: The arm's chain is not that of an ECM.
+        ModelError: The arm's chain is not an ECM's.
     """
 
     __slots__ = ("_R_off", "_off", "_reach", "_selector")
@@ -84,10 +84,10 @@ class EcmSolver(RowSolver):
         Args:
             T: Base to tip, four rows of four floats, finite and rigid.
             seed: Joint positions to stay near (rad, m), or None.
-            policy: Whether an orientation that the arm cannot have is a failure.
+            policy: Whether an orientation that the arm cannot reach is a failure.
 
         Returns:
-            The position exactly, with the orientation nearest to the one asked for.
+            The exact position, with the orientation nearest to the requested one.
         """
         near = self.rest if seed is None else seed
         R = self._shaft_rotation(T)
@@ -182,7 +182,7 @@ class EcmSolver(RowSolver):
     def _candidates(
         self, R: Rows, t: tuple[float, float, float], seed: Sequence[float]
     ) -> list[Candidate]:
-        """Return every way to put the tip in place (m), with the best roll and what it misses."""
+        """Return every way to put the tip in place (m), with the best roll and its error."""
         length = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
         if length < GUARD_M:
             directions = [(R[0][2], R[1][2], R[2][2], 0.0)]
@@ -203,7 +203,7 @@ class EcmSolver(RowSolver):
     def _position_first(
         self, R: Rows, found: Sequence[Candidate], seed: Sequence[float]
     ) -> list[float]:
-        """Choose the shaft inside limits that misses the orientation least, its roll clamped."""
+        """Choose the shaft inside limits nearest to the orientation, with its roll clamped."""
         low, high = self.limits.pairs[ROLL]
         best: list[float] = []
         best_rank = (float("inf"), float("inf"))
