@@ -169,7 +169,7 @@ def nearest(R: Array) -> Array:
 
 
 def check(R: ArrayLike, argument: str = "R", tolerance: float = TOLERANCE) -> Array:
-    """Reads rotations and refuses what is none.
+    """Reads rotations and refuses any that is not one.
 
     Args:
         R: Rotation matrices, shape (..., 3, 3).
