@@ -116,7 +116,7 @@ class UnknownName(DvrkError, LookupError):
     """A name that is unknown here; the message lists the known names.
 
     Attributes:
-        kind: What was looked up ("arm", "instrument", ...).
+        kind: The kind of name ("arm", "instrument", ...).
         name: The name as given.
         valid: The names that exist.
     """
@@ -133,7 +133,7 @@ class LimitViolation(DvrkError):
 
     Attributes:
         joint: Name of the joint.
-        value: The value asked for.
+        value: The requested value.
         lower: Smallest value allowed.
         upper: Largest value allowed.
     """
@@ -295,7 +295,7 @@ class FrameError(DvrkError, LookupError):
     """A frame that cannot be used: it is unpublished, disconnected, or too old.
 
     Attributes:
-        frame: The frame asked for.
+        frame: The requested frame.
         reason: What is wrong with it, and what is available.
     """
 
@@ -329,19 +329,19 @@ class FitCause(str, Enum):
     CANNULA = "cannula"
     """The wrist would come too near to the remote centre."""
     REACH = "reach"
-    """No joint positions give some of its poses."""
+    """No joint positions reach some of its poses."""
     JUMP = "jump"
     """The joints would have to jump between two of its poses."""
     MARGIN = "margin"
-    """It fits, but with less room to the limits than was asked for."""
+    """It fits, but with less room to the limits than requested."""
 
 
 class DoesNotFit(DvrkError):
-    """A figure that fits nowhere in the dexterous workspace at the size asked for.
+    """A figure that fits nowhere in the dexterous workspace at the requested size.
 
     Attributes:
         figure: Its name.
-        scale: The size asked for, as a factor; None if it could have been any.
+        scale: The requested size, as a factor; None if it could have been any.
         largest_scale: The largest size that fits somewhere; 0 if none does.
         cause: What kind of obstacle prevents it, at the place of best fit.
         reason: The same, in words.
@@ -415,7 +415,7 @@ class PlanRefused(DvrkError):
         value: What was found (rad, m; per s; per s^2); NaN if no number applies.
         limit: What is allowed.
         detail: Further details.
-        flight_plan: What was found until then, ``ok`` false.
+        flight_plan: What was found so far, ``ok`` false.
     """
 
     def __init__(

@@ -109,7 +109,7 @@ def check(T: ArrayLike, argument: str = "T", tolerance: float = so3.TOLERANCE) -
         The float64 array.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not rigid; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not rigid; the reason reports how far off.
     """
     values = as_floats(T, argument)
     if values.shape[-2:] != (4, 4):

@@ -180,7 +180,7 @@ def check(R: ArrayLike, argument: str = "R", tolerance: float = TOLERANCE) -> Ar
         The float64 array.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not a rotation; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not a rotation; the reason reports how far off.
     """
     values = as_floats(R, argument)
     if values.shape[-2:] != (3, 3):

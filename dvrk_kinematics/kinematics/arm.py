@@ -97,7 +97,7 @@ class Arm(SerialArm):
 
         Raises:
             InvalidInput: The pose is not finite or not rigid, or the seed has the wrong length.
-            UnknownName: There is no such branch; lists those that exist.
+            UnknownName: The branch is unknown; lists those that exist.
         """
         pose = np.array(pose_rows(T))
         near = None if seed is None else joint_floats(seed, self._names, "seed")

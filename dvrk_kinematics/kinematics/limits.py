@@ -1,4 +1,4 @@
-"""Joint limits: which joint is outside, by how much, and how far the rest is from it."""
+"""Joint limits: which joint is outside, by how much, and how far the others are from theirs."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class JointLimits:
             raise LimitViolation(*found[0])
 
     def contains(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Tell which rows of ``q``, shape (..., n), are inside all limits."""
+        """Return which rows of ``q``, shape (..., n), are inside all limits."""
         return np.asarray((self.excess(q) <= LIMIT_TOLERANCE).all(axis=-1))
 
     def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:

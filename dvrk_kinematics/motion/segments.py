@@ -234,7 +234,7 @@ def make_segments(
         repeat: How many times; a path that is repeated must end where it begins.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: A path goes nowhere, or is repeated less than once.
     """
     if repeat < 1:

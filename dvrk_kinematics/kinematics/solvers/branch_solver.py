@@ -218,7 +218,7 @@ class BranchSolver(RowSolver):
 def _is_missed(
     position_error: FloatArray | float, rotation_error: FloatArray | float
 ) -> npt.NDArray[np.bool_]:
-    """Tell which poses are not reached, of one or of many."""
+    """Return which poses are not reached, for one or many."""
     far = np.greater(position_error, POSITION_TOLERANCE_M)
     turned = np.greater(rotation_error, ORIENTATION_TOLERANCE_RAD)
     return np.asarray(far | turned)

@@ -1,9 +1,9 @@
 """Inverse kinematics of the ECM: four joints, so exact position and roll, and the rest measured.
 
 The tip lies on the shaft at distance d = q3 - b from the remote centre (the base): its position
-gives the shaft's direction z = (s1 c2, -s2, -c1 c2), hence yaw, pitch and insertion, in four ways
-(either sign of d, yaw and pitch mirrored). The roll nearest to the requested orientation follows
-in closed form, and so does the remaining angle: an ECM cannot tilt at its tip.
+determines the shaft's direction z = (s1 c2, -s2, -c1 c2), hence yaw, pitch and insertion, in four
+ways (either sign of d, yaw and pitch mirrored). The roll nearest to the requested orientation
+follows in closed form, and so does the remaining angle: an ECM cannot tilt at its tip.
 """
 
 from __future__ import annotations

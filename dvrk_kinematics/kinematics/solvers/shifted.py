@@ -66,7 +66,7 @@ class ShiftedSolver(IkSolver):
         policy: IkPolicy = IkPolicy.EXACT,
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
+        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` are returned invalid."""
         result = self._inner.solve_batch(T, self._inward(seed), policy, good)
         result.q[...] -= self._shift
         return result

@@ -103,7 +103,7 @@ def insertion_of(P: tuple[float, float, float], e: float, p: float, y: float) ->
 
 
 def is_equal(bend: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Tell whether two solutions, half pitch and half yaw (rad), are equal but for rounding."""
+    """Return whether two solutions, half pitch and half yaw (rad), are equal but for rounding."""
     return abs(bend[0] - other[0]) + abs(bend[1] - other[1]) < EQUAL_RAD
 
 
@@ -212,7 +212,7 @@ class SnakeSolver(RowSolver):
 
         Returns:
             The solution inside the limits nearest the seed, or else the one that violates them
-            least; if there is none at all, the status says so and the joints are the seed's.
+            least; if there is none, the status reports it and the joints are the seed's.
         """
         near = self.rest if seed is None else seed
         last = np.array(T) @ self._T_off

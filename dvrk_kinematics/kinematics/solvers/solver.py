@@ -86,7 +86,7 @@ class IkSolver(ABC):
         policy: IkPolicy = IkPolicy.EXACT,
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` come back invalid.
+        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` become invalid.
 
         The seed is one for all, shape (n,), or one per pose, shape (N, n).
 

@@ -39,7 +39,7 @@ def describe(arm: str, **arguments: str) -> str:
 
     Raises:
         UnknownName: If the arm has no description.
-        ModelError: If the arguments make no sense, or an Si arm is asked for.
+        ModelError: If the arguments make no sense, or an Si arm is requested.
     """
     stem = "suj" if arm.startswith("SUJ") else _model_stem(arm)
     described = urdf_files()

@@ -58,7 +58,7 @@ def find_preset(name: str) -> TipSpeeds:
     """Look up the speeds of one of the paper's tests.
 
     Raises:
-        UnknownName: The name is unknown; lists those that exist.
+        UnknownName: The name is unknown; lists the known names.
     """
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
@@ -119,6 +119,6 @@ def trace_figure(
 
     Raises:
         InvalidInput: The pose or scale is invalid, or the figure is repeated less than once.
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
     """
     return make_segments(trace_paths(figure, T_base_figure, scale, repeat), speeds, scaling)

@@ -44,7 +44,7 @@ def read_orientation(text: str) -> Orientation:
     """The orientation of a name.
 
     Raises:
-        InvalidInput: The name is unknown; lists those that exist.
+        InvalidInput: The name is unknown; lists the known names.
     """
     try:
         return Orientation(text)

@@ -1,6 +1,6 @@
 """Finds where in the dexterous workspace a figure fits best, and how large it may be.
 
-The figure lies in a plane whose normal the user gives, horizontal by default; the search is over
+The user sets the normal of the figure's plane, which is horizontal by default; the search is over
 its position and its turn about the normal. Tilting the plane as well gains less than 2 % of margin
 on a PSM, at any size of the Block-O, and a figure drawn on a table cannot be tilted.
 """

@@ -73,7 +73,7 @@ def check_pose(T: ArrayLike, argument: str) -> Array:
     """Read one pose, shape (4, 4), with its rotation made exact.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not rigid; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not rigid; the reason reports how far off.
     """
     check_in()
     values = se3.check(T, argument)

@@ -61,7 +61,7 @@ def make_path(
             the motion takes too long to be planned.
         CollinearPoints: An arc whose points are collinear.
         PlanRefused: A joint move to a pose that cannot be reached, or beyond the limits.
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
     """
     if not moves:
         raise InvalidInput("moves", "is empty")

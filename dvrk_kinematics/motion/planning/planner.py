@@ -48,7 +48,7 @@ class PlanOptions:
 
     Raises:
         InvalidInput: The policy does not exist, or fewer than 2 knots are allowed.
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
     """
 
     scaling: str = "trapezoid"

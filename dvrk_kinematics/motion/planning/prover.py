@@ -117,7 +117,7 @@ class Prover:
         """Plan one segment.
 
         Args:
-            segment: The segment as asked for.
+            segment: The segment as requested.
             q_begin: Joint positions at its start (rad, m), shape (n,).
             progress: Receives progress, and may end planning.
         """

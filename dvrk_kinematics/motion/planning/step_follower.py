@@ -117,7 +117,7 @@ class StepFollower:
     Attributes:
         allowed: The same.
         turns: Which joints may take whole turns, shape (n,).
-        jump: Steps longer than these are looked at more closely (rad, m), shape (n,).
+        jump: Steps longer than these are checked more closely (rad, m), shape (n,).
     """
 
     def __init__(self, arm: Arm, allowed: Allowed, policy: IkPolicy) -> None:

@@ -80,7 +80,7 @@ def describe_lag(figures: FollowingFigures) -> str:
 
 
 _MOVING = 0.1
-"""Share of the path's top speed below which its time says nothing."""
+"""Fraction of the path's top speed below which its lag means nothing."""
 
 _FIRST_S = 1e-9
 """Weight of the first state (s), whose advance is unknown."""

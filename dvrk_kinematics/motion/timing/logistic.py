@@ -4,10 +4,10 @@ With tau = t/T and x = 1/(1 - tau) - 1/tau, which takes (0, 1) to the whole line
 
     Y = 1 / (1 + exp(-alpha (x - a) / b)),   alpha = ln((1 - D) / D),
 
-so that Y = 1/2 at a and 1 - D at a + b. A user gives the centre A and the half width B on the
-scale of tau: a = x(A), and b is how far x goes over B towards the middle of the move, which is
-always inside it. Joints with different A move one after the other, which bends the tip's path
-around an obstacle.
+so that Y = 1/2 at a and 1 - D at a + b. A user sets the centre A and the half width B on the scale
+of tau: a = x(A), and b is how far x goes over B towards the middle of the move, which is always
+inside it. Joints with different A move one after the other, which bends the tip's path around an
+obstacle.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def find_scaling(name: str) -> MakeScaling:
     """Look up a scaling.
 
     Raises:
-        UnknownName: The name is unknown; lists those that exist.
+        UnknownName: The name is unknown; lists the known names.
     """
     if name not in SCALINGS:
         raise UnknownName("scaling", name, SCALINGS)
@@ -81,11 +81,11 @@ def combined(name: str, length: float, angle: float, speeds: TipSpeeds) -> Scali
     Args:
         name: Which of ``SCALINGS``.
         length: How far the tip travels (m); 0 for a pure turn.
-        angle: By how much it turns (rad); 0 for a pure translation.
+        angle: How much it turns (rad); 0 for a pure translation.
         speeds: The limits.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: The path goes nowhere, or length or angle is negative or not finite.
     """
     if not (0.0 <= length < inf and 0.0 <= angle < inf):
@@ -105,7 +105,7 @@ def time_path(name: str, path: Path, speeds: TipSpeeds) -> Scaling:
         speeds: The limits.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: The path goes nowhere.
     """
     return _make_within(name, path.peak_twist, path.peak_bend, speeds)

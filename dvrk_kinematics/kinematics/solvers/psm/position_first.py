@@ -86,7 +86,7 @@ def survey(problem: WristProblem, T: FloatArray) -> FloatArray:
 
 
 def _valleys(score: FloatArray) -> BoolArray:
-    """Tell which places of a grid, shape (rolls, pitches, signs), have no lower neighbour."""
+    """Return which places of a grid, shape (rolls, pitches, signs), have no lower neighbour."""
     padded = np.pad(score, ((1, 1), (1, 1), (0, 0)), constant_values=np.inf)
     rolls, pitches, _ = score.shape
     around = [

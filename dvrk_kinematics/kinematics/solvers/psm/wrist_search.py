@@ -126,8 +126,8 @@ BoolArray = npt.NDArray[np.bool_]
 INSERTION_SCALE = 10.0
 """How much more a metre counts than a radian where limits are violated."""
 SHRINK = 1e-6
-"""The stiff limits are this far inside the true ones (rad, 0.1 m), so that the small give of a
-stiff residual stays inside."""
+"""The stiff limits are this far inside the true ones (rad, 0.1 m), so that the slight violation of
+a stiff residual stays inside."""
 
 
 class WristProblem:
@@ -312,7 +312,7 @@ class WristSearch:
         settled: BoolArray,
         steps: int,
     ) -> BoolArray:
-        """Step the unsettled searches in place; tell which have settled now."""
+        """Step the unsettled searches in place; return which have settled now."""
         settled = settled.copy()
         damping = np.full(len(settled), 1e-3)
         for count in range(steps):
