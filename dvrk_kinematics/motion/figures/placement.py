@@ -149,13 +149,13 @@ def _tell_limit(margin: PlaceMargin, q: Array, margins: Array) -> Misfit:
 _UP = (0.0, 0.0, 1.0)
 """The normal of a plane level with the base."""
 _NEXT_PART = 0.3
-"""Fraction of a too large size to try next."""
+"""After a size that is too large, the fraction of it to try next."""
 _SMALLEST_PART = 1e-3
-"""Smallest fraction of a too large size to try."""
+"""Smallest fraction tried of a size that is too large."""
 _SCALE_TOLERANCE = 1e-3
-"""Fraction of the largest size by which the one that is found may be smaller."""
+"""How much smaller than the largest size the result may be, as a fraction."""
 _FIRST = 0.2
-"""Fraction of the looking that one search is."""
+"""Fraction of the total work that one search takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

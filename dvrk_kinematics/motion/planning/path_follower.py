@@ -34,7 +34,7 @@ from dvrk_kinematics.motion.tolerances import SHARE_ROUNDING
 __all__ = ["Followed", "GivenUpPath", "Loss", "PathFollower"]
 
 _SMOOTHING_S = 0.1
-"""How long an interval joints are averaged over, to each side."""
+"""Interval over which joints are averaged, to each side."""
 _ITERATIONS = 4
 """Newton steps back onto the path: each squares the remaining error."""
 _CHUNK = 8192
