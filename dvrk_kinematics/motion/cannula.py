@@ -51,7 +51,7 @@ class CannulaRule:
         """Whether a position is too shallow. From a shallow start, going deeper always works.
 
         Args:
-            q: Where to go (rad, m), shape (n,).
+            q: Target joint positions (rad, m), shape (n,).
             start: Current joint positions, shape (n,).
         """
         return self.depth(q) < min(self.min_depth_m, self.depth(start)) - DEPTH_TOLERANCE_M

@@ -50,7 +50,7 @@ class MoveAbsJ:
     """To joint positions, all joints arriving together.
 
     Attributes:
-        jp: Where to (rad, m), shape (n,).
+        jp: Target joint positions (rad, m), shape (n,).
         speed: Fraction of the joints' speeds that may be used, in (0, 1].
         acceleration: Fraction of their accelerations.
         curves: A separate shape for each joint, instead of the plan's scaling; or none.
@@ -77,7 +77,7 @@ class MoveJ:
     """To a pose, all joints arriving together.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         frame: What the pose is relative to.
         speed: Fraction of the joints' speeds that may be used, in (0, 1].
         acceleration: Fraction of their accelerations.
@@ -103,7 +103,7 @@ class MoveL:
     """To a pose along a straight line, turning evenly.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         frame: What the pose is relative to.
         speeds: How fast the tip may move.
         blend_radius: Radius within which the corner to the next MoveL is rounded (m); 0 to stop
@@ -131,7 +131,7 @@ class MoveC:
     """To a pose along a circular arc through a point, turning evenly.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         via: A point on the arc, in the frame (m), shape (3,).
         frame: What the pose and the point are relative to.
         speeds: How fast the tip may move.

@@ -63,7 +63,7 @@ class TipSegment:
     """The tip along a path.
 
     Attributes:
-        path: Where it goes.
+        path: The path.
         scaling: When; its way divided by its length is the path's fraction.
         step: The index of its move.
         slowed_by: How many times longer it takes than requested.
@@ -228,7 +228,7 @@ def make_segments(
     """Time paths one after the other, each from rest to rest.
 
     Args:
-        paths: Where the tip goes, such as the pieces of a :class:`Polyline`.
+        paths: Paths of the tip, such as the pieces of a :class:`Polyline`.
         speeds: How fast it may go.
         scaling: Name of the time scaling.
         repeat: How many times; a path that is repeated must end where it begins.

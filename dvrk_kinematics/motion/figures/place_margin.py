@@ -125,7 +125,7 @@ class PlaceMargin:
         return se3.make(R, place[..., :3] - R @ centre)
 
     def poses(self, scale: float, steps: Steps) -> Array:
-        """What the tip has to do in the figure's frame, shape (S, 4, 4)."""
+        """The tip's poses in the figure's frame, shape (S, 4, 4)."""
         eighths = np.ceil(np.abs(self.figure.turns).max() / (0.25 * np.pi) - 1e-9)
         return self.figure.sample(scale, steps.line, steps.turn * max(1, int(eighths)))
 

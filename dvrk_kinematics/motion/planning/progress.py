@@ -87,7 +87,7 @@ class PlanningProgress:
 
     Attributes:
         watch: What receives the reports.
-        begin: Where in the whole this part begins, from 0 to 1.
+        begin: Where this part begins in the whole, from 0 to 1.
         share: Its share of the whole.
     """
 

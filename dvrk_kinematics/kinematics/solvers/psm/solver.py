@@ -111,8 +111,8 @@ class PsmSolver(RowSolver):
     def solve_floats(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
         """Solve one pose exactly.
 
-        The straight-line part below is the hot path of the project: it uses the signed radii
-        rho = a + d c5 and d with both cosines positive, which is the first branch.
+        The straight-line part below is the hot path of the project: it uses the signed radii rho =
+        a + d c5 and d with both cosines positive, which is the first branch.
 
         Args:
             T: Base to tip, four rows of four floats, finite and rigid.
