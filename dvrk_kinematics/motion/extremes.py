@@ -128,7 +128,7 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Current joint positions (rad, m), shape (n,).
+        start: Joint positions at the start (rad, m), shape (n,).
     """
     outside = find_outside_limits(found, limits, start)
     if outside is not None:
@@ -152,7 +152,7 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Current joint positions (rad, m), shape (n,). An arm outside a limit may come
+        start: Joint positions at the start (rad, m), shape (n,). An arm outside a limit may come
         back, but not go farther out.
     """
     lower, upper = limits.position.lower, limits.position.upper

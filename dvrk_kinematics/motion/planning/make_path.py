@@ -49,7 +49,7 @@ def make_path(
 
     Args:
         moves: At least one move.
-        q_start: Current joint positions (rad, m), shape (n,).
+        q_start: Joint positions at the start (rad, m), shape (n,).
         arm: The arm.
         limits: Limits of its joints, for joint moves.
         scaling: Name of the time scaling.

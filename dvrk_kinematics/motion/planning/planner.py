@@ -108,7 +108,7 @@ class Planner:
 
     Args:
         arm: The arm.
-        q_start: Its current joint positions (rad, m), shape (n,).
+        q_start: Its joint positions at the start (rad, m), shape (n,).
         limits: Limits of the joints.
         cannula: How deep its wrist must be; None for no such rule.
         options: How to plan.
@@ -300,7 +300,7 @@ def plan_motion(
     Args:
         arm: The arm.
         motion: Moves, or segments from ``make_segments``, at least one.
-        q_start: Current joint positions (rad, m), shape (n,).
+        q_start: Joint positions at the start (rad, m), shape (n,).
         limits: Limits of the joints.
         cannula: How deep the wrist must be; None for no such rule.
         options: How to plan.

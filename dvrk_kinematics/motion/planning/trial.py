@@ -93,7 +93,7 @@ def make_trial(
         arm: The arm.
         segment: The segment.
         times_ns: Times of the knots from the segment's start (ns).
-        q_begin: Current joint positions (rad, m), shape (n,).
+        q_begin: Joint positions at the start (rad, m), shape (n,).
         follower: Solves for the joint positions of a path.
         is_smooth: Whether knots carry accelerations.
         progress: Receives progress, and may end planning.
@@ -172,7 +172,7 @@ def _find_gap(arm: Arm, q: Array, q_begin: Array, tolerance: float) -> Loss | No
 def _knot_joints(segment: JointSegment, grid: Grid, is_smooth: bool) -> Spline:
     t = grid.t[grid.knots]
     q, qd, qdd = segment.motion(t)
-    # As the knots are assembled: from the current joint positions, at rest, to rest.
+    # As the knots are assembled: from where the joints are, at rest, to rest.
     q[0] = segment.q_start
     qd[[0, -1]] = qdd[[0, -1]] = 0.0
     return Spline(t, q, qd, qdd if is_smooth else None)

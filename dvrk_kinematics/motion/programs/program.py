@@ -93,7 +93,7 @@ def plan_recording(
     Args:
         arm: The arm.
         recording: What to replay.
-        q_start: Current joint positions (rad, m), shape (n,).
+        q_start: Joint positions at the start (rad, m), shape (n,).
         limits: Limits of the joints.
         cannula: How deep the wrist must be; None for no such rule.
         options: How to plan.
@@ -122,7 +122,7 @@ class Replay(NamedTuple):
 
     Attributes:
         arm: The arm.
-        q_start: Its current joint positions (rad, m), shape (n,).
+        q_start: Its joint positions at the start (rad, m), shape (n,).
         recording: What it replays.
         limits: Limits of its joints; by default those of its model.
     """
