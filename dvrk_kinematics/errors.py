@@ -42,7 +42,7 @@ _LONGEST_NAME = 200
 
 
 def shorten(name: str) -> str:
-    """A name as a sentence can hold it: in one line, cut if nobody would read all of it."""
+    """A name fit for a sentence: on one line, cut if it is very long."""
     shown = "".join(sign if sign.isprintable() else "?" for sign in name)
     if len(shown) <= _LONGEST_NAME:
         return shown
@@ -68,13 +68,13 @@ class InvalidInput(DvrkError, ValueError):
 
 
 class CollinearPoints(InvalidInput):
-    """Three points through which no circle goes: on a line, or two of them the same.
+    """Three points that define no circle: they are collinear, or two of them coincide.
 
     Attributes:
         start: Where the arc begins (m).
         via: What it should go through (m).
         end: Where it ends (m).
-        off_line_m: How far the three are from being on a line (m).
+        off_line_m: How far the three points are from collinear (m).
     """
 
     def __init__(
@@ -113,10 +113,10 @@ class ModelError(DvrkError):
 
 
 class UnknownName(DvrkError, LookupError):
-    """A name that stands for nothing here; the message lists the names that do.
+    """A name that is unknown here; the message lists the known names.
 
     Attributes:
-        kind: What was looked up ("arm", "instrument", ...).
+        kind: The kind of name ("arm", "instrument", ...).
         name: The name as given.
         valid: The names that exist.
     """
@@ -133,7 +133,7 @@ class LimitViolation(DvrkError):
 
     Attributes:
         joint: Name of the joint.
-        value: The value asked for.
+        value: The requested value.
         lower: Smallest value allowed.
         upper: Largest value allowed.
     """
@@ -161,10 +161,10 @@ class MissingExtra(DvrkError, ImportError):
 
 
 class BagError(DvrkError):
-    """A recording that cannot be read, or that does not hold what is wanted of it.
+    """A recording that cannot be read, or that lacks the data needed.
 
     Attributes:
-        bag: Where it is.
+        bag: Its path.
         reason: What is wrong with it and what is needed.
     """
 
@@ -189,10 +189,10 @@ class OutputError(DvrkError):
 
 
 class ProcessEnded(DvrkError):
-    """A process that has ended by itself, and without which the others cannot go on.
+    """A process that exited on its own, and that the others need to go on.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         code: Its exit code; negative for the signal that ended it.
     """
 
@@ -207,9 +207,9 @@ class CallFailed(DvrkError):
 
     Attributes:
         name: Name of the service or action on the graph.
-        waited_s: How long it was waited for (s).
+        waited_s: How long we waited for it (s).
         reason: What did not happen.
-        hint: What to look at; may be empty.
+        hint: What to check; may be empty.
     """
 
     def __init__(self, name: str, waited_s: float, reason: str, hint: str = "") -> None:
@@ -222,7 +222,7 @@ class CallFailed(DvrkError):
 
 
 class ArmNotReady(DvrkError):
-    """An arm that is there, and from which no motion can begin.
+    """An arm that is present but cannot start a motion.
 
     Attributes:
         arm: Its name.
@@ -240,7 +240,7 @@ class BridgeMissing(DvrkError):
 
     Attributes:
         arm: Name of the arm.
-        waited_s: How long its bridge was waited for (s).
+        waited_s: How long we waited for its bridge (s).
         others: The arms that have bridges, with their namespaces.
         start: The command that starts one.
     """
@@ -258,12 +258,12 @@ class BridgeMissing(DvrkError):
 
 
 class AlreadyRunning(DvrkError):
-    """A second process of a kind of which there may be one.
+    """A second process of a kind that may run only once.
 
     Attributes:
-        what: What runs already, such as "bridge of PSM1".
+        what: What is already running, such as "bridge of PSM1".
         process: Id of the process; None if it could not be found.
-        topic: The topic that only one may publish, or where only one answers.
+        topic: The topic that only one process may publish, or answer on.
     """
 
     def __init__(
@@ -292,11 +292,11 @@ class GoalRejected(DvrkError):
 
 
 class FrameError(DvrkError, LookupError):
-    """A frame that cannot be used: nobody publishes it, it is not connected, or it is too old.
+    """A frame that cannot be used: it is unpublished, disconnected, or too old.
 
     Attributes:
-        frame: The frame asked for.
-        reason: What is wrong with it and what there is.
+        frame: The requested frame.
+        reason: What is wrong with it, and what is available.
     """
 
     def __init__(self, frame: str, reason: str) -> None:
@@ -323,32 +323,32 @@ class FitCause(str, Enum):
     """Why a figure fits nowhere."""
 
     TURN = "turn"
-    """It turns the tool farther than a joint can turn."""
+    """The figure turns the tool farther than a joint can turn."""
     JOINT_LIMIT = "joint_limit"
     """A joint would leave its limits: of the wrist, or of the joints that carry it."""
     CANNULA = "cannula"
     """The wrist would come too near to the remote centre."""
     REACH = "reach"
-    """No joint positions give some of its poses."""
+    """No joint positions reach some of its poses."""
     JUMP = "jump"
     """The joints would have to jump between two of its poses."""
     MARGIN = "margin"
-    """It fits, but with less room to the limits than was asked for."""
+    """It fits, but with less room to the limits than requested."""
 
 
 class DoesNotFit(DvrkError):
-    """A figure that fits nowhere in the dexterous workspace at the size asked for.
+    """A figure that fits nowhere in the dexterous workspace at the requested size.
 
     Attributes:
         figure: Its name.
-        scale: The size asked for, as a factor; None if it could have been any.
+        scale: The requested size, as a factor; None if it could have been any.
         largest_scale: The largest size that fits somewhere; 0 if none does.
-        cause: What kind of thing forbids it, at the place where it fits best.
-        reason: The same in words.
-        joint: The joint that forbids it; empty if none does.
+        cause: What kind of obstacle prevents it, at the place of best fit.
+        reason: The same, in words.
+        joint: The joint that prevents it; empty if none does.
         value: What the figure would need: a joint position (rad, m), the angle by which a joint
-            would have to turn (rad), the depth of the wrist (m) or the margin; NaN if there is no
-            number to it.
+            would have to turn (rad), the depth of the wrist (m) or the margin; NaN if no number
+            applies.
         limit: What is allowed.
     """
 
@@ -400,22 +400,22 @@ class PlanReason(str, Enum):
     DEVIATION = "deviation"
     """What would be played leaves the exact path, however dense the knots."""
     TOO_MANY_KNOTS = "too_many_knots"
-    """A goal may not have as many knots as the motion needs."""
+    """The motion needs more knots than a goal may have."""
 
 
 class PlanRefused(DvrkError):
-    """A motion that was asked for and cannot be planned; nothing moves.
+    """A requested motion that cannot be planned; nothing moves.
 
     Attributes:
         reason: Why.
         step: Which of the moves, or segments, counted from 0.
         distance_m: Where on the path: metres of tip travel from the start.
         fraction: The same as a fraction of the whole path.
-        joint: The joint that forbids it; empty if none does.
-        value: What was found (rad, m; per s; per s^2); NaN if there is no number to it.
+        joint: The joint that prevents it; empty if none does.
+        value: What was found (rad, m; per s; per s^2); NaN if no number applies.
         limit: What is allowed.
-        detail: What else there is to say.
-        flight_plan: What was found until then, ``ok`` false.
+        detail: Further details.
+        flight_plan: What was found so far, ``ok`` false.
     """
 
     def __init__(
@@ -460,9 +460,9 @@ class PlanningCancelled(DvrkError):
     """Planning that was ended before there was a plan; nothing moves.
 
     Attributes:
-        reason: Why, as whoever ended it says.
+        reason: Why, in the words of the caller that ended it.
         fraction: The part of the planning that was done, from 0 to 1.
-        doing: What the goal did just then, as in "was planned".
+        doing: What the goal was doing then, as in "was planned".
     """
 
     def __init__(self, reason: str, fraction: float, doing: str = "was planned") -> None:
@@ -472,7 +472,7 @@ class PlanningCancelled(DvrkError):
 
 
 class PlanningTimeout(DvrkError):
-    """Planning that took longer than it may; nothing moves.
+    """Planning that took longer than allowed; nothing moves.
 
     Attributes:
         allowed_s: How long it may take (s).
@@ -489,7 +489,7 @@ class PlanningTimeout(DvrkError):
 
 
 class ReplayRefused(DvrkError):
-    """A replay on several arms of which one cannot do its part; none moves.
+    """A replay on several arms where one cannot do its part; no arm moves.
 
     Attributes:
         arm: Name of the arm.

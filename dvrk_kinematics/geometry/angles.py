@@ -46,7 +46,7 @@ def nearest_turn(angle: float | Array, reference: float | Array) -> float | Arra
 
     Args:
         angle: Angle (rad), scalar or any shape.
-        reference: Where it should be near (rad), same shape.
+        reference: The angle to be near (rad), same shape.
 
     Returns:
         angle + 2 pi k with the whole k that brings it within pi of the reference.
@@ -57,7 +57,7 @@ def nearest_turn(angle: float | Array, reference: float | Array) -> float | Arra
 
 
 def unwrap(path: Array) -> Array:
-    """Takes the jumps of whole turns out of a path of angles.
+    """Removes jumps of whole turns from a path of angles.
 
     Args:
         path: Angles (rad), shape (N, ...); the first axis is the path.

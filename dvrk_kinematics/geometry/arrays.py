@@ -1,4 +1,4 @@
-"""Names for the arrays that the project passes around, and the one way to read them."""
+"""Names for the arrays that the project uses, and the one way to read them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_floats(value: ArrayLike, argument: str) -> Array:
         argument: Name of the argument, for the error.
 
     Returns:
-        The array; the input itself if it already is one of float64.
+        The array; the input itself if it is already float64.
 
     Raises:
         InvalidInput: If it holds text, objects or rows of different length.
@@ -40,7 +40,7 @@ def as_floats(value: ArrayLike, argument: str) -> Array:
 
 
 def frozen(value: ArrayLike) -> Array:
-    """Copies numbers into a float64 array that nobody can write to."""
+    """Copies numbers into a read-only float64 array."""
     array = np.array(value, dtype=np.float64)
     array.setflags(write=False)
     return array

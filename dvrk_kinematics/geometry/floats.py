@@ -1,6 +1,6 @@
-"""SE(3) in plain floats: for one pose many times as fast as arrays.
+"""SE(3) in plain floats: for one pose, many times faster than arrays.
 
-A pose is four rows of four floats here, or its seven numbers x y z qx qy qz qw.
+Here a pose is four rows of four floats, or its seven numbers x y z qx qy qz qw.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def make(R: ArrayLike, p: ArrayLike) -> Array:
-    """Puts a rotation (3, 3) and a translation (3,) (m) together; -> (4, 4)."""
+    """Combines a rotation (3, 3) and a translation (3,) (m); -> (4, 4)."""
     rotation, position = np.asarray(R, dtype=np.float64), np.asarray(p, dtype=np.float64)
     lead = np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1])
     T = np.zeros((*lead, 4, 4))
@@ -98,7 +98,7 @@ def pose_error(T_a: Array, T_b: Array) -> tuple[Array, Array]:
 
 
 def check(T: ArrayLike, argument: str = "T", tolerance: float = so3.TOLERANCE) -> Array:
-    """Reads poses and refuses what is no rigid transform.
+    """Reads poses and refuses any that is not a rigid transform.
 
     Args:
         T: Homogeneous matrices, shape (..., 4, 4); translation in metres.
@@ -109,7 +109,7 @@ def check(T: ArrayLike, argument: str = "T", tolerance: float = so3.TOLERANCE) -
         The float64 array.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not rigid; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not rigid; the reason reports how far off.
     """
     values = as_floats(T, argument)
     if values.shape[-2:] != (4, 4):

@@ -169,7 +169,7 @@ def nearest(R: Array) -> Array:
 
 
 def check(R: ArrayLike, argument: str = "R", tolerance: float = TOLERANCE) -> Array:
-    """Reads rotations and refuses what is none.
+    """Reads rotations and refuses any that is not one.
 
     Args:
         R: Rotation matrices, shape (..., 3, 3).
@@ -180,7 +180,7 @@ def check(R: ArrayLike, argument: str = "R", tolerance: float = TOLERANCE) -> Ar
         The float64 array.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not a rotation; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not a rotation; the reason reports how far off.
     """
     values = as_floats(R, argument)
     if values.shape[-2:] != (3, 3):

@@ -1,4 +1,4 @@
-"""An arm: everything that can be asked of it, in one place.
+"""An arm: all its kinematics in one place.
 
 Each method reads its input once (shape, finite, rigid), then calls the code that does the work.
 """
@@ -36,7 +36,7 @@ class Arm(SerialArm):
     the tip is what the controller reports as measured_cp. Joint vectors are in rad and m.
 
     Args:
-        model: What the arm is made of.
+        model: The arm's model.
         solver: Key of the inverse kinematics; the model's own by default.
 
     Attributes:
@@ -46,7 +46,7 @@ class Arm(SerialArm):
     def __init__(self, model: ArmModel, solver: str | None = None) -> None:
         super().__init__(model)
         self.solver = make_solver(solver or model.ik, model, self.limits)
-        # What is asked most often, looked up once.
+        # The most frequent lookups, done once.
         self._solve_floats = self.solver.solve_floats
         self._forward_floats = self.solver.forward_floats or self._forward_floats
         self._jacobian_floats = self.solver.jacobian_floats
@@ -60,7 +60,7 @@ class Arm(SerialArm):
     def branch_names(self) -> tuple[str, ...]:
         """Names of the branches of a closed form, in the order of ``inverse_all``.
 
-        Empty where the solver names none.
+        Empty if the solver names none.
         """
         return self.solver.branch_names
 
@@ -75,7 +75,7 @@ class Arm(SerialArm):
             policy: "exact", or "position_first": orientation as near as the limits allow.
 
         Returns:
-            The joint positions, what they are worth, and every joint outside its limits.
+            The joint positions, their status, and every joint outside its limits.
 
         Raises:
             InvalidInput: The pose is not finite or not rigid (with how far off), the seed has the
@@ -88,16 +88,16 @@ class Arm(SerialArm):
         return self.solver.solve(np.array(rows), near, _policy(policy))
 
     def inverse_branch(self, T: ArrayLike, branch: str, seed: ArrayLike | None = None) -> IkResult:
-        """Joint positions for one pose by the branch of a name, inside the limits or not.
+        """Joint positions for one pose on a named branch, inside the limits or not.
 
         Args:
             T: Base to tip, shape (4, 4).
             branch: One of ``branch_names``, such as "left/elbow_up/wrist_down".
-            seed: Joint positions that decide what the pose leaves open (rad, m), shape (n,).
+            seed: Joint positions that settle what the pose leaves open (rad, m), shape (n,).
 
         Raises:
             InvalidInput: The pose is not finite or not rigid, or the seed has the wrong length.
-            UnknownName: There is no such branch; lists those that exist.
+            UnknownName: The branch is unknown; lists those that exist.
         """
         pose = np.array(pose_rows(T))
         near = None if seed is None else joint_floats(seed, self._names, "seed")
@@ -112,7 +112,7 @@ class Arm(SerialArm):
 
         Args:
             T: Base to tip, shape (N, 4, 4).
-            seed: Joint positions to stay near (rad, m): one for all (n,) or one a pose (N, n).
+            seed: Joint positions to stay near (rad, m): one for all (n,) or one per pose (N, n).
             policy: "exact" or "position_first".
 
         Raises:
@@ -125,12 +125,12 @@ class Arm(SerialArm):
     def inverse_near(self, T: ArrayLike, seed: ArrayLike) -> BatchIkResult:
         """Joint positions that a motion reaches from a seed, under the policy "position_first".
 
-        Where the solver can, it searches from the seed alone: a place that is better and far away
-        is not found, so that a path can be followed without a jump.
+        Where the solver can, it searches from the seed alone: it does not find a better place far
+        away, so a path can be followed without a jump.
 
         Args:
             T: Base to tip, shape (N, 4, 4).
-            seed: Joint positions to go on from (rad, m), shape (n,).
+            seed: Joint positions to continue from (rad, m), shape (n,).
 
         Raises:
             InvalidInput: Wrong shapes, an invalid pose, or an arm without that policy.
@@ -171,14 +171,14 @@ def load_arm(
     """Loads an arm.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or that of an
-            instance, which has a number more: "PSM1" is a PSM.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or an instance's
+            name, which adds a number: "PSM1" is a PSM.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
-        solver: Key of the inverse kinematics if not the usual one: "numeric" makes a snake a free
+        solver: Key of the inverse kinematics, if not the usual one: "numeric" makes a snake a free
             redundant arm, whose disc joints need not be equal.
-        folder: Where the model files are; the project's own by default.
-        zero: "ideal", or "controller" for the offsets of 1.5708 that the dVRK's own software has
+        folder: Folder of the model files; the project's own by default.
+        zero: "ideal", or "controller" for the offsets of 1.5708 that the dVRK's own software uses
             instead of right angles: up to 0.95 um and 10 urad at the tip of a PSM.
 
     Raises:

@@ -16,7 +16,7 @@ from dvrk_kinematics.models.schema import ArmModel, Convention, JointKind
 __all__ = ["RowsOf", "SerialChain", "chain_frame", "has_angles"]
 
 _CHUNK = 8192
-"""Rows worked on at a time: their columns stay in the cache."""
+"""Rows processed at a time: their columns stay in the cache."""
 RowsOf: TypeAlias = Callable[[Sequence[float]], list[list[float]]]
 """Computes the rows of a matrix from joint positions (rad, m), all in plain floats."""
 _Rows = tuple[tuple[float, float, float, float], ...]
@@ -25,8 +25,8 @@ _Rows = tuple[tuple[float, float, float, float], ...]
 class SerialChain:
     """The chain of an arm as constants between its joints: T = C_0 J_1 C_1 ... J_n C_n.
 
-    Fixed rows, the base, the tip offset and both Denavit-Hartenberg conventions vanish into the
-    constants, so that what is left is a turn about z or a slide along z for each joint.
+    The constants absorb fixed rows, the base, the tip offset and both Denavit-Hartenberg
+    conventions, so that each joint is only a turn about z or a slide along z.
 
     Args:
         model: The arm.
@@ -106,7 +106,7 @@ class SerialChain:
         return T
 
     def axes(self, q: Array) -> tuple[Array, Array, Array]:
-        """Where every joint axis is.
+        """The position of every joint axis.
 
         Args:
             q: Joint positions (rad, m), shape (..., n).
@@ -123,10 +123,10 @@ class SerialChain:
         return z.reshape(*q.shape, 3), p.reshape(*q.shape, 3), T.reshape(*lead, 4, 4)
 
     def _walk(self, q: Array, T: Array, z_out: Array | None, p_out: Array | None) -> None:
-        """Multiplies the chain up, column by column, and notes the joint axes if asked to.
+        """Multiplies the chain out, column by column, and records the joint axes if requested.
 
-        A column is an array of shape (3, N), or (3, 1) as long as it does not depend on q. Nearly
-        all constants are quarter turns, so most products are a change of name or sign.
+        A column is an array of shape (3, N), or (3, 1) while it does not depend on q. Nearly all
+        constants are quarter turns, so most products only change a name or sign.
         """
         x, y, z, p = (self._constants[0][:3, k, None] for k in range(4))
         for i, (turns, C) in enumerate(zip(self._turns, self._constants[1:], strict=True)):
@@ -164,7 +164,7 @@ def chain_frame(model: ArmModel, q: Sequence[float]) -> Array:
 
     Args:
         model: The arm.
-        q: Positions of its first joints (rad, m), at most as many as it has.
+        q: Positions of its first joints (rad, m), at most all of them.
     """
     T = model.T_base
     positions = iter(q)
@@ -184,11 +184,12 @@ def chain_frame(model: ArmModel, q: Sequence[float]) -> Array:
 
 
 def has_angles(model: ArmModel, angles: Sequence[tuple[float, float]]) -> bool:
-    """Whether a chain has the angles that a closed form is made for.
+    """Whether a chain has the angles that a closed form requires.
 
     Args:
         model: The arm.
-        angles: alpha and theta (rad) of each row, in the modified convention; each is a joint's.
+        angles: alpha and theta (rad) of each row, in the modified convention; each row belongs to
+            a joint.
     """
     return (
         model.convention is Convention.MODIFIED

@@ -1,12 +1,12 @@
-"""A way to end a search that takes long from outside it.
+"""A way to end a long search from outside it.
 
-Solvers that iterate call :func:`check_in` in every round. What that does is decided by whoever
-asked, around any number of calls:
+Solvers that iterate call :func:`check_in` in every round. The caller decides what that does,
+around any number of calls:
 
     with interruptible(check):      # check raises to end what is under way
         arm.inverse(T, policy="position_first")
 
-It holds for the thread that says so, and for no other.
+It applies only to the thread that uses it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["check_in", "interruptible"]
 
 
 def _go_on() -> None:
-    """Nobody asks for an end."""
+    """The default: never ends a search."""
 
 
 _check: ContextVar[Callable[[], None]] = ContextVar("check", default=_go_on)
@@ -27,7 +27,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("check", default=_go_on)
 
 @contextmanager
 def interruptible(check: Callable[[], None]) -> Iterator[None]:
-    """Have something asked again and again while a with-block lasts.
+    """Call a check repeatedly while a with-block lasts.
 
     Args:
         check: Returns to go on, raises to end what is under way. Must not take long.
@@ -40,9 +40,9 @@ def interruptible(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_in() -> None:
-    """Ask whether to go on; between two calls lies at most one round of a search.
+    """Check whether to go on; there is at most one round of a search between two calls.
 
     Raises:
-        Exception: Whatever the one who asked for it raises, to end the search.
+        Exception: Whatever the caller's check raises, to end the search.
     """
     _check.get()()

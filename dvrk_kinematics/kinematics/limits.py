@@ -1,4 +1,4 @@
-"""Joint limits: which joint is outside, by how much, and how far the rest is from it."""
+"""Joint limits: which joint is outside, by how much, and how far the others are from theirs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class JointLimits:
         """Read joint positions to stay near (rad, m) as plain floats; None stays None.
 
         Raises:
-            InvalidInput: Not one value a joint.
+            InvalidInput: Not one value per joint.
         """
         if seed is None:
             return None
@@ -105,11 +105,11 @@ class JointLimits:
             raise LimitViolation(*found[0])
 
     def contains(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Tell which rows of ``q``, shape (..., n), are inside all limits."""
+        """Return which rows of ``q``, shape (..., n), are inside all limits."""
         return np.asarray((self.excess(q) <= LIMIT_TOLERANCE).all(axis=-1))
 
     def mask_batch(self, q: FloatArray) -> npt.NDArray[np.uint32]:
-        """Give one bit mask a row of ``q``, shape (N, n): bit i is set if joint i is outside."""
+        """Return one bit mask per row of ``q``, (N, n): bit i is set if joint i is outside."""
         mask = np.zeros(len(q), dtype=np.uint32)
         for i, (low, high) in enumerate(self._pairs):
             value = q[:, i]
@@ -118,15 +118,15 @@ class JointLimits:
         return mask
 
     def excess(self, q: FloatArray) -> FloatArray:
-        """Give how far each joint of ``q``, shape (..., n), is outside (rad, m); 0 inside."""
+        """Return how far each joint of ``q``, (..., n), is outside (rad, m); 0 inside."""
         return np.asarray(np.maximum(np.maximum(self._lower - q, q - self._upper), 0.0))
 
     def clamp(self, q: FloatArray) -> FloatArray:
-        """Move each joint of ``q``, shape (..., n), to the nearest value inside its limits."""
+        """Move each joint of ``q``, (..., n), to the nearest value inside its limits."""
         return np.asarray(np.minimum(np.maximum(q, self._lower), self._upper))
 
     def margin(self, q: FloatArray) -> FloatArray:
-        """Give the distance to the nearest limit as a fraction of that joint's range.
+        """Return the distance to the nearest limit as a fraction of that joint's range.
 
         0.5 is the middle of every range, 0 is on a limit, negative is outside. A joint without a
         range (equal limits) or without a limit on one side does not count.
@@ -140,7 +140,7 @@ class JointLimits:
         return np.asarray(np.minimum(self.margins(q), 0.5).min(axis=-1))
 
     def margins(self, q: FloatArray) -> FloatArray:
-        """Give the distance of each joint to its nearest limit, as :meth:`margin` does for all.
+        """Return the distance of each joint to its nearest limit, as :meth:`margin` does for all.
 
         Args:
             q: Joint positions (rad, m), shape (..., n).

@@ -1,8 +1,7 @@
-"""Each link in its parent, as translations and quaternions: what tf wants of a moving tree.
+"""Each link in its parent, as translations and quaternions: what tf needs for a moving tree.
 
-A pose in the parent needs no walk down the tree, and no matrix on the way: with x the joint's
-position, a turn's quaternion is linear in cos(x/2) and sin(x/2), and its translation in cos(x) and
-sin(x).
+A pose in the parent needs neither a walk down the tree nor a matrix: with x the joint's position,
+a turn's quaternion is linear in cos(x/2) and sin(x/2), and its translation in cos(x) and sin(x).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class FixedTransform(NamedTuple):
 
 
 class LinkTransforms:
-    """The transforms of a tree, those that move apart from those that do not.
+    """The transforms of a tree, with moving and fixed ones separate.
 
     Args:
         links: Parents before children; the first is the root, whose pose is not among them.
@@ -67,8 +66,8 @@ class LinkTransforms:
         self._offsets = np.array([link.offset for link in moves])
         # A slide does not turn, whatever its position.
         self._half_turns = np.array([0.5 * (link.kind is JointKind.REVOLUTE) for link in moves])
-        # Shapes (M, 4, 3) and (M, 2, 4): what 1, cos, sin and x give to the translation, and what
-        # cos(x/2) and sin(x/2) give to the quaternion.
+        # Shapes (M, 4, 3) and (M, 2, 4): what 1, cos, sin and x contribute to the translation, and
+        # what cos(x/2) and sin(x/2) contribute to the quaternion.
         self._translations = np.array([_translation_parts(link) for link in moves])
         self._rotations = np.array([_rotation_parts(link) for link in moves])
         self._rows = np.empty((len(moves), 7))

@@ -24,9 +24,9 @@ class LinkTree:
     """The links of an arm, ready for evaluation.
 
     Two ideas make it fast. A joint's matrix is affine in (1, cos q, sin q, q), so the matrices of
-    all links come from one product with a constant tensor. And the poses down the tree follow by
-    pointer jumping: each round multiplies every link by its ancestor and doubles how far up it
-    has looked, so a tree of depth 15 takes four batched products instead of fifteen levels.
+    all links come from one product with a constant tensor. The poses down the tree follow by
+    pointer jumping: each round multiplies every link by its ancestor and doubles how far up it has
+    reached, so a tree of depth 15 takes four batched products instead of fifteen levels.
 
     Args:
         links: Parents before children; the first is the root.
@@ -52,7 +52,7 @@ class LinkTree:
         for link in links:
             if link.joint is not None and link.joint not in columns:
                 raise UnknownName(f"joint of link {link.name}", link.joint, joints)
-        # A fixed link listens to the first joint with factor 0.
+        # A fixed link follows the first joint with factor 0.
         self._columns = np.array([columns.get(link.joint or "", 0) for link in ordered])
         self._factors = np.array([link.multiplier if link.joint else 0.0 for link in ordered])
         self._offsets = np.array([link.offset for link in ordered])
@@ -100,9 +100,9 @@ def _basis(link: LinkModel) -> Array:
 
 
 def _jump_rounds(parents: list[int]) -> list[tuple[int, npt.NDArray[np.intp]]]:
-    """For each round the first link that still has an ancestor to take in, and those ancestors.
+    """For each round, the first link that still has an ancestor to include, and those ancestors.
 
-    Links are sorted by depth, so whoever has none left stands before those that do.
+    Links are sorted by depth, so links with none left come before those with some.
     """
     rounds = []
     ancestors = parents

@@ -2,8 +2,8 @@
 
 The inverse is the least-squares one of least norm: exact where the Jacobian is square and regular,
 (J^T J)^-1 J^T where the arm has fewer than six joints, J^T (J J^T)^-1 where it has more.
-Directions whose singular value falls below EPSILON are damped, the others are not touched; how
-strongly is part of the answer.
+Directions whose singular value falls below EPSILON are damped, the others are unchanged; the
+result includes the damping.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RateSolution(NamedTuple):
     Attributes:
         rate: Joint velocities (rad/s, m/s) or accelerations, shape (..., n).
         damping: Largest damping factor used, shape (...); 0 where nothing was damped.
-        residual: What is left of the wanted motion, shape (..., 6); 0 where it is exact.
+        residual: The rest of the wanted motion, shape (..., 6); 0 where it is exact.
     """
 
     rate: Array
@@ -39,7 +39,7 @@ class RateSolution(NamedTuple):
 
 
 def solve_rates(J: Array, wanted: Array) -> RateSolution:
-    """Joint rates whose tip motion is nearest to the wanted one.
+    """Joint rates with the tip motion nearest to the wanted one.
 
     Args:
         J: Jacobian, shape (..., 6, n).

@@ -1,4 +1,4 @@
-"""What an inverse-kinematics solver answers, and the policies that it can be asked for."""
+"""What an inverse-kinematics solver returns, and the policies that it offers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class IkStatus(IntEnum):
     OUTSIDE_LIMITS = 1
     """Solved, but at least one joint is outside its limits."""
     UNREACHABLE = 2
-    """No joint positions give this pose; the errors tell how far the best ones miss."""
+    """No joint positions reach this pose; the errors show how far the best ones miss."""
     POSITION_UNREACHABLE = 3
     """Position-first: not even the position is reachable inside the limits."""
     NOT_CONVERGED = 4
@@ -45,7 +45,7 @@ class IkStatus(IntEnum):
         return self.name
 
     def __format__(self, spec: str) -> str:
-        # An IntEnum would be formatted as its number, which tells a reader nothing.
+        # An IntEnum would be formatted as its number, which means nothing to a reader.
         return format(self.name, spec)
 
 
@@ -55,15 +55,15 @@ class IkPolicy(str, Enum):
     EXACT = "exact"
     """Nothing: the exact solution is returned and the violated joints are named."""
     POSITION_FIRST = "position_first"
-    """The orientation: the position stays exact, the orientation comes as near as limits allow."""
+    """The orientation: the position stays exact, the orientation is as near as limits allow."""
 
 
 class Breach(NamedTuple):
-    """A number beyond what is allowed; what number, and where, says who carries it.
+    """A number beyond what is allowed; its owner reports which number, and where.
 
     Attributes:
-        joint: The joint that it is of; empty if it is of none.
-        value: What was found (rad, m; per s; per s^2); NaN if there is no number to it.
+        joint: The joint it belongs to; empty if none.
+        value: What was found (rad, m; per s; per s^2); NaN if no number applies.
         limit: What is allowed.
     """
 
@@ -82,7 +82,7 @@ class Violation(NamedTuple):
 
     @property
     def breach(self) -> Breach:
-        """The same with the one limit that is not kept."""
+        """The same with only the violated limit."""
         limit = self.lower if self.value < self.lower else self.upper
         return Breach(self.joint, self.value, limit)
 
@@ -92,12 +92,12 @@ class IkResult(NamedTuple):
 
     Attributes:
         q: Joint positions (rad, m), shape (n,), read-only.
-        status: What they are worth.
+        status: Their status.
         violations: The joints outside their limits, in the order of the chain.
-        position_error: Distance between the tip asked for and the tip reached (m).
-        rotation_error: Angle between the orientation asked for and the one reached (rad).
-        detail: Which part of an unreachable pose the arm cannot have, where the solver knows it;
-            ``reason`` tells it, or what else is wrong.
+        position_error: Distance between the requested tip and the tip reached (m).
+        rotation_error: Angle between the requested orientation and the one reached (rad).
+        detail: Which part of an unreachable pose the arm cannot reach, if the solver knows;
+            ``reason`` reports it, or whatever else is wrong.
     """
 
     q: FloatArray
@@ -140,14 +140,14 @@ _MISSED = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchIkResult:
-    """Joint positions for N poses, one row a pose; no row is ever left out.
+    """Joint positions for N poses, one row per pose; no row is ever left out.
 
     Attributes:
-        q: Joint positions (rad, m), shape (N, n); NaN where the pose was no pose.
+        q: Joint positions (rad, m), shape (N, n); NaN where the pose was not valid.
         status: :class:`IkStatus` of each row, shape (N,), uint8.
         violations: Bit masks, shape (N,), uint32: bit i is set if joint i is outside its limits.
-        position_error: Distances between tips asked for and reached (m), shape (N,).
-        rotation_error: Angles between orientations asked for and reached (rad), shape (N,).
+        position_error: Distances between requested and reached tips (m), shape (N,).
+        rotation_error: Angles between requested and reached orientations (rad), shape (N,).
     """
 
     q: FloatArray
@@ -172,11 +172,11 @@ class BatchIkResult:
         return f"<BatchIkResult of {len(self)} poses: {counts or 'none'}>"
 
     def row(self, i: int, limits: JointLimits) -> IkResult:
-        """One row by itself, whose ``reason`` says what is wrong.
+        """One row on its own, whose ``reason`` reports what is wrong.
 
         Args:
             i: The row.
-            limits: Those of the arm that was asked.
+            limits: The limits of the arm that solved it.
         """
         mask = int(self.violations[i])
         outside = tuple(

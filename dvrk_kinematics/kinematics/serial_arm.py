@@ -1,4 +1,4 @@
-"""What follows from an arm's joint positions: poses, links, velocities, accelerations."""
+"""What an arm's joint positions determine: poses, links, velocities, accelerations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["SerialArm"]
 
 
 class SerialArm:
-    """An arm as far as its joint positions are given.
+    """An arm with given joint positions: everything but the inverse.
 
     Args:
-        model: What the arm is made of.
+        model: The arm's model.
 
     Attributes:
-        model: What the arm is made of.
+        model: The arm's model.
         limits: Its joint limits, in the order of ``joint_names``.
-        link_names: The links that ``frames`` answers with.
+        link_names: The links that ``frames`` returns.
     """
 
     def __init__(self, model: ArmModel) -> None:
@@ -41,7 +41,7 @@ class SerialArm:
         jaw = () if model.jaw is None else (model.jaw.name,)
         self._tree = LinkTree(model.links, (*model.joint_names, *jaw))
         self.link_names = self._tree.names
-        # Whoever knows which entries of the arm's matrices are zero may put quicker code here.
+        # A solver that knows which matrix entries are zero may put quicker code here.
         self._forward_floats: RowsOf = self._chain.forward_floats
         self._jacobian_floats: RowsOf | None = None
 
@@ -52,7 +52,7 @@ class SerialArm:
 
     @property
     def jaw(self) -> JointModel | None:
-        """The jaw, which is not part of q; None for an arm without."""
+        """The jaw, which is not part of q; None for an arm without one."""
         return self.model.jaw
 
     def forward(self, q: ArrayLike) -> Array:
@@ -134,11 +134,11 @@ class SerialArm:
         return result
 
     def joint_velocity(self, q: ArrayLike, V: ArrayLike) -> Array:
-        """Joint velocities for a twist of the tip; ``solve_velocity`` tells the damping too."""
+        """Joint velocities for a twist of the tip; ``solve_velocity`` also returns the damping."""
         return self.solve_velocity(q, V).rate
 
     def joint_acceleration(self, q: ArrayLike, qd: ArrayLike, A: ArrayLike) -> Array:
-        """Joint accelerations for one of the tip; ``solve_acceleration`` tells the damping too."""
+        """Joint accelerations for the tip's; ``solve_acceleration`` also returns the damping."""
         return self.solve_acceleration(q, qd, A).rate
 
     def solve_velocity(self, q: ArrayLike, V: ArrayLike) -> RateSolution:

@@ -17,9 +17,9 @@ __all__ = [
 ]
 
 LIMIT_TOLERANCE = 1e-9
-"""Rounding that is no violation (rad, m): a solver sets such a value onto its limit.
+"""Rounding that is not a violation (rad, m): a solver sets such a value onto its limit.
 
-It is compared with the difference of value and limit: a sum with the limit rounds otherwise.
+Compare it with the difference of value and limit: a sum with the limit rounds differently.
 """
 
 POSITION_TOLERANCE_M = 1e-9
@@ -30,21 +30,21 @@ SEARCH_TOLERANCE = 1e-9
 """Errors (m, rad) at which a search by iteration has reached a pose."""
 
 SETTLED_WITHIN = 1e-4
-"""Joints that are further outside (rad, m) are outside, and not by rounding: where two postures
-become one, a pose that is known to 1e-17 m gives its joints to 1e-5 rad."""
+"""Joints farther outside than this (rad, m) are truly outside, not by rounding: where two postures
+become one, a pose known to 1e-17 m determines its joints to 1e-5 rad."""
 NEARLY_INSIDE = 10.0 * SETTLED_WITHIN
-"""A candidate that is further outside (rad, m) is not the best of some that are so by rounding."""
+"""A candidate farther outside (rad, m) is not the best of those that are outside by rounding."""
 
 GUARD_M = 1e-10
-"""Nearer than this to a degenerate place a pose counts as in it: what the seed then decides moves
-the tip by no more than this."""
+"""Closer than this to a degenerate place, a pose counts as degenerate: the seed's choice then
+moves the tip by no more than this."""
 NEAR_GUARD_M = 1e-9
-"""Nearer than this to one, arrays of poses leave a pose to the code for degenerate ones."""
+"""Closer than this to one, batches leave a pose to the code for degenerate poses."""
 AXIS_GUARD_SINE = 1e-9
-"""Sine of the angle between two axes, or length of a projected unit vector, under which the seed
+"""Sine of the angle between two axes, or length of a projected unit vector, below which the seed
 decides what they leave open."""
 SINGULAR = 1e-6
-"""Sines of angles, and distances (m), under which a posture is called singular."""
+"""Sines of angles, and distances (m), below which a posture counts as singular."""
 
 CHAIN_ANGLE_RAD = 1e-12
-"""By how much the angles of a chain may differ from those that a closed form is made for."""
+"""How far the angles of a chain may differ from those that a closed form requires."""

@@ -1,6 +1,6 @@
-"""Reading what callers hand in: joint vectors, poses, seeds.
+"""Reading what callers pass in: joint vectors, poses, seeds.
 
-Written for speed, since it is paid on every call.
+Written for speed, since every call pays for it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _CHUNK = 8192
 """Poses checked at a time: their columns stay in the cache."""
 _DOUBLE = np.dtype(np.float64)
 _FAR_M = 1e50
-"""No pose is farther away (m)."""
+"""Largest distance of a pose (m)."""
 _FAR_SQUARED = _FAR_M * _FAR_M
-"""Squares of distances beyond this run out of numbers."""
+"""Squared distances beyond this are too large to compute with."""
 _LAST_ROW = [0.0, 0.0, 0.0, 1.0]
 
 
@@ -76,11 +76,11 @@ def joint_floats(q: Any, names: Sequence[str], argument: str = "q") -> list[floa
 def pose_rows(T: Any) -> list[list[float]]:
     """Reads one pose as four rows of plain floats, finite and rigid.
 
-    The quick test is one chain of comparisons; NaN fails each of them. What fails goes through the
-    slow check, which says what is wrong.
+    The quick test is one chain of comparisons; NaN fails each of them. Poses that fail go through
+    the slow check, which reports what is wrong.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or no rigid transform, with how far off.
+        InvalidInput: Wrong shape, not finite, or not a rigid transform, with how far off.
     """
     if type(T) is np.ndarray and T.dtype is _DOUBLE and T.shape == (4, 4):
         rows: list[list[float]] = T.tolist()
@@ -108,7 +108,7 @@ def pose_rows(T: Any) -> list[list[float]]:
 
 
 def poses_and_mask(T: ArrayLike) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Reads N poses, and tells which of them are poses.
+    """Reads N poses, and reports which of them are valid.
 
     Args:
         T: Homogeneous matrices, shape (N, 4, 4).
@@ -145,7 +145,7 @@ def _rigid(block: Array) -> npt.NDArray[np.bool_]:
         block[14],
         block[15] - 1.0,
     ):
-        # np.maximum hands NaN on, and NaN is not below the tolerance.
+        # np.maximum passes NaN on, and NaN is not below the tolerance.
         np.maximum(worst, np.abs(term), out=worst)
     rigid: npt.NDArray[np.bool_] = (worst < _TOL) & (x * x + y * y + z * z < _FAR_SQUARED)
     return rigid
@@ -154,7 +154,7 @@ def _rigid(block: Array) -> npt.NDArray[np.bool_]:
 def seed_array(
     seed: ArrayLike | None, names: Sequence[str], good: npt.NDArray[np.bool_]
 ) -> tuple[Array | None, npt.NDArray[np.bool_]]:
-    """Reads the seed of a batch: none, one for all (n,), or one a pose (N, n).
+    """Reads the seed of a batch: none, one for all (n,), or one per pose (N, n).
 
     A seed row that is not finite makes its pose invalid; it does not spoil the others.
 

@@ -18,7 +18,7 @@ _LIMIT_KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
 _TOLERANCE_KEY = "pid_tolerance"
 _CONTROLLER_KEY = "controller_theta"
 _NEAR_RAD = 1e-4
-"""A controller's offset is that of the ideal arm, rounded."""
+"""A controller's offset is the ideal arm's, rounded."""
 
 
 def read_joint(name: str, node: Node) -> JointModel:
@@ -47,7 +47,7 @@ def read_joints(node: Node, prefix: str = "") -> tuple[JointModel, ...]:
 
 
 def read_dh(node: Node, joint: JointModel | None) -> DhRow:
-    """Reads alpha, a, d and theta of one row; other keys are the caller's business."""
+    """Reads alpha, a, d and theta of one row; other keys are up to the caller."""
     values = {key: node[key].number() for key in DH_KEYS}
     kind = joint.kind if joint else JointKind.FIXED
     rounded = node[_CONTROLLER_KEY].number() if _CONTROLLER_KEY in node else None
@@ -63,7 +63,7 @@ def read_dh(node: Node, joint: JointModel | None) -> DhRow:
 
 
 def read_chain(node: Node, joints: Iterable[JointModel], prefix: str = "") -> tuple[DhRow, ...]:
-    """Reads a chain: each row has the name of its joint, or says that it is fixed.
+    """Reads a chain: each row names its joint, or is marked as fixed.
 
     Raises:
         ModelError: If a row belongs to no joint, or a joint has no row or is out of order.

@@ -1,4 +1,4 @@
-"""Mass distributions of links, and the refusal of those that no body has."""
+"""Mass distributions of links, and the refusal of physically impossible ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_inertials(node: Node) -> dict[str, Inertial]:
     """Reads the masses of the links.
 
     Raises:
-        ModelError: If a mass or inertia is one that no body has.
+        ModelError: If a mass or inertia is physically impossible.
     """
     inertials = {}
     for name, entry in node.items():
@@ -40,7 +40,7 @@ def attach_inertials(node: Node, links: Sequence[LinkModel]) -> list[LinkModel]:
     """The links with their masses, if the node has any.
 
     Args:
-        node: An arm or instrument, which may have an entry ``inertials``.
+        node: An arm or instrument, which may have an ``inertials`` entry.
         links: Its links.
 
     Raises:

@@ -22,7 +22,7 @@ __all__ = ["find_instrument", "instrument_names", "read_instrument"]
 _REQUIRED = ("generation", "ik", "joints", "chain", "tip", "jaw_length")
 _OPTIONAL = ("like", "jaw", "jaw_origin", "coupling", "inertials")
 _WORST_COUPLING = 1e6
-"""Condition number of a coupling; those of real instruments are below 10."""
+"""Condition number of a coupling; for real instruments it is below 10."""
 _NUMBER = re.compile(r"_(\d{6}(?:_[A-Z]+)?)$")
 
 
@@ -35,7 +35,7 @@ def find_instrument(file: Node, name: str) -> str:
     """The full name of an instrument given by number or name, in any case.
 
     Raises:
-        UnknownName: If there is none; lists the names that exist.
+        UnknownName: If it is unknown; lists the names that exist.
     """
     wanted = str(name).upper()
     for full in instrument_names(file):
@@ -46,7 +46,7 @@ def find_instrument(file: Node, name: str) -> str:
 
 
 def _resolve(file: Node, entry: Node) -> dict[str, Any]:
-    """An entry laid over what it is like, and that over what it is like in turn."""
+    """An entry merged over the entry it is like, and so on in turn."""
     layers = [entry.mapping()]
     seen: dict[str, None] = {}
     while "like" in layers[-1]:
@@ -82,7 +82,7 @@ def _read_coupling(file: Node, node: Node, joints: Sequence[JointModel]) -> Arra
                 f"couples {', '.join(COUPLED_AXES)}, but a joint is called {joint.name!r}"
             )
     coupling = couplings[name].matrix(4, 4)
-    # Discs follow from joints by its inverse; one that is nearly singular turns a disc for ever.
+    # Discs follow from joints by its inverse; a nearly singular one would turn a disc endlessly.
     if not np.linalg.cond(coupling) < _WORST_COUPLING:
         raise couplings[name].error("must be a matrix that can be inverted")
     return coupling
@@ -98,7 +98,7 @@ def read_instrument(file: Node, name: str, generation: str, mounted_on: str) -> 
         mounted_on: Name of that arm, for the error.
 
     Raises:
-        UnknownName: If there is no such instrument.
+        UnknownName: If the instrument is unknown.
         InvalidInput: If it is made for another generation.
         ModelError: If its entry is wrong.
     """

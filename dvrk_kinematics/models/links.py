@@ -56,7 +56,7 @@ def chain_links(
     Args:
         rows: Link names and their rows, in order.
         convention: Which matrix a row stands for.
-        parent: The link that carries the first one, None if that is not known yet.
+        parent: The link that carries the first one, None if not known yet.
         T_first: Constant between that link and frame 0 of the chain, shape (4, 4).
     """
     links: list[LinkModel] = []
@@ -87,10 +87,10 @@ def instrument_links(
 
 
 def read_links(node: Node, joints: Mapping[str, JointModel]) -> list[LinkModel]:
-    """Reads the tree of a linkage; every link names a parent that stands above it.
+    """Reads the tree of a linkage; every link names a parent listed above it.
 
     Raises:
-        ModelError: If a parent or joint is unknown, or a link has no joint but a multiplier.
+        ModelError: If a parent or joint is unknown, or a link has a multiplier but no joint.
     """
     links = [root_link()]
     known = {ROOT}

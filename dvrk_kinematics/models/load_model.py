@@ -81,14 +81,14 @@ def load_model(
     """Reads an arm, complete with its instrument.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or that of an
-            instance, which has a number more: "PSM1" is a PSM.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML", "RVM1" and so on, in any case; or an instance's
+            name, which adds a number: "PSM1" is a PSM.
         instrument: Number ("400006") or full name, in any case; the arm's usual one by default.
         generation: "Classic" or "Si".
-        folder: Where the model files are; the project's own by default.
+        folder: Folder of the model files; the project's own by default.
 
     Raises:
-        UnknownName: If there is no such arm, generation or instrument; lists those that exist.
+        UnknownName: If the arm, generation or instrument is unknown; lists those that exist.
         InvalidInput: If the arm carries no instrument, or not one of that generation.
         ModelError: If a file is wrong; names file and place.
     """

@@ -1,4 +1,4 @@
-"""Where the model files are: in a source tree, an installed share folder or an overlay."""
+"""The location of the model files: in a source tree, an installed share folder or an overlay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEFAULT_GENERATION = "Classic"
 def _candidates() -> Iterator[Path]:
     package = Path(__file__).resolve().parent.parent
     yield package.parent / "config" / "models"
-    # An installed package lies some folders below its prefix; how many depends on the system.
+    # An installed package is some folders below its prefix; the depth depends on the system.
     for parent in package.parents:
         yield parent / _SHARE
     yield Path(sys.prefix) / _SHARE
@@ -46,7 +46,7 @@ def find_models_dir() -> Path:
     AMENT_PREFIX_PATH.
 
     Raises:
-        ModelError: If none of them holds the instruments; names the folders looked at.
+        ModelError: If none of them holds the instruments; names the folders searched.
     """
     looked = []
     for folder in _candidates():
@@ -63,7 +63,7 @@ def read_cached(path: Path) -> Node:
 
 
 def _files(folder: Path) -> dict[tuple[str, str], Path]:
-    """Files by (NAME, GENERATION) in upper case, which their names say: psm.yaml, psm_si.yaml."""
+    """Files by (NAME, GENERATION) in upper case, taken from their names: psm.yaml, psm_si.yaml."""
     found = {}
     for path in sorted(folder.glob("*.yaml")):
         stem = path.stem.upper()
@@ -79,7 +79,7 @@ def _files(folder: Path) -> dict[tuple[str, str], Path]:
 def arm_names(
     generation: str = _DEFAULT_GENERATION, folder: Path | None = None
 ) -> tuple[str, ...]:
-    """Names of the arms of a generation, as load_arm takes them."""
+    """Names of the arms of a generation, as load_arm accepts them."""
     files = _files(folder or find_models_dir())
     return tuple(name for name, made in files if made == generation.upper())
 
@@ -89,13 +89,13 @@ def model_name(arm: str, folder: Path | None = None) -> str:
 
     Args:
         arm: Name of an instance: "PSM1", "ECM", "RVM1", ..., in any case.
-        folder: Where the files are; the project's own by default.
+        folder: Folder of the files; the project's own by default.
 
     Returns:
         The model of that very name ("RVM1"), else the name without trailing digits ("PSM").
 
     Raises:
-        UnknownName: If there is neither; lists the models.
+        UnknownName: If neither exists; lists the models.
     """
     known = dict.fromkeys(name for name, _ in _files(folder or find_models_dir()))
     for name in (arm.upper(), arm.upper().rstrip("0123456789")):
@@ -105,11 +105,11 @@ def model_name(arm: str, folder: Path | None = None) -> str:
 
 
 def part_names(group: str, folder: Path | None = None) -> tuple[str, ...]:
-    """The models that a name stands for together: "SUJ" for SUJ_ECM, SUJ_PSM1, ...
+    """The models that a group name stands for: "SUJ" for SUJ_ECM, SUJ_PSM1, ...
 
     Args:
-        group: The name; one that is a model itself stands for no others.
-        folder: Where the files are; the project's own by default.
+        group: The group name; a model's own name stands for no others.
+        folder: Folder of the files; the project's own by default.
     """
     known = dict.fromkeys(name for name, _ in _files(folder or find_models_dir()))
     if group.upper() in known:
@@ -121,13 +121,13 @@ def read_arm_file(name: str, generation: str, folder: Path | None = None) -> Nod
     """Reads the file of an arm.
 
     Args:
-        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case; or that of an instance, such
-            as "PSM1", as ``model_name`` takes it.
+        name: "PSM", "ECM", "SUJ_PSM1", "MTML" and so on, in any case; or an instance's name, such
+            as "PSM1", as ``model_name`` accepts it.
         generation: "Classic" or "Si", in any case.
-        folder: Where the files are; the project's own by default.
+        folder: Folder of the files; the project's own by default.
 
     Raises:
-        UnknownName: If there is no such arm or generation; lists those that exist.
+        UnknownName: If the arm or generation is unknown; lists those that exist.
         ModelError: If the file cannot be used.
     """
     generation = str(generation)

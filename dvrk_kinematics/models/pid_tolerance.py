@@ -1,7 +1,7 @@
 """How far setpoint and measured position of each joint may differ before an arm faults.
 
 The controller compares actuators. An arm's own joints have one actuator each; the four discs of an
-instrument move its joints together, so that a joint's tolerance follows from the coupling.
+instrument move its joints together, so a joint's tolerance follows from the coupling.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dvrk_kinematics.models.schema import ArmModel, InstrumentModel
 __all__ = ["COUPLED_AXES", "coupled_axis", "joint_pid_tolerance"]
 
 COUPLED_AXES = ("roll", "wrist_pitch", "wrist_yaw")
-"""What the rows of a coupling are about, by joint; the joints of a snake carry a number behind."""
+"""The rows of a coupling, by joint; the joints of a snake have a number at the end."""
 
 
 def coupled_axis(joint: str) -> int | None:
-    """The row of a coupling that is about a joint of an instrument; None if none is."""
+    """The row of a coupling for a joint of an instrument; None if there is none."""
     axis = joint.rstrip("0123456789")
     return COUPLED_AXES.index(axis) if axis in COUPLED_AXES else None
 
@@ -26,7 +26,7 @@ def coupled_axis(joint: str) -> int | None:
 def joint_pid_tolerance(model: ArmModel) -> Array:
     """Tolerances of the joints, each moving alone (rad, m), shape (n,).
 
-    Several joints off at the same time may fault earlier: whoever needs to be sure uses half.
+    Several joints off at the same time may fault earlier: use half to be safe.
 
     Args:
         model: The arm with its instrument.
@@ -40,7 +40,7 @@ def joint_pid_tolerance(model: ArmModel) -> Array:
 
 
 def _largest_disc_turn(instrument: InstrumentModel) -> Array:
-    """How far a disc turns at most for one radian of each joint, shape (k,)."""
+    """The most that a disc turns for one radian of each joint, shape (k,)."""
     if instrument.coupling is None:
         return np.ones(len(instrument.joints))
     axes = [coupled_axis(joint.name) for joint in instrument.joints]

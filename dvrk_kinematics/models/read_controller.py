@@ -14,7 +14,7 @@ _KEYS = ("home", "p_gain", "d_gain")
 
 
 def read_controller(node: Node, joints: Sequence[JointModel]) -> ControllerModel:
-    """Reads home posture and gains, one entry a joint.
+    """Reads home posture and gains, one entry per joint.
 
     Raises:
         ModelError: If a joint is missing or unknown, homing would leave the limits, a gain is

@@ -1,4 +1,4 @@
-"""Strict reading of model files: every complaint names the file and the place in it."""
+"""Strict reading of model files: every error names the file and the place in it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 
 __all__ = ["Node", "merge", "parse_yaml", "read_text", "read_yaml"]
 
-# The parser in C is ten times quicker, but not everywhere installed.
+# The parser in C is ten times faster, but not installed everywhere.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _DEEPEST = 64
-"""Lists and mappings that may be nested; no file of this project needs ten."""
+"""Nesting depth of lists and mappings; no file of this project needs ten."""
 _LONGEST_NUMBER = 400
-"""Characters of a number: more digits than any float has."""
+"""Maximum characters of a number: more digits than any float has."""
 _MOST_REPEATED = 100_000
-"""Values that aliases may repeat in one file; without a bound a few lines stand for billions."""
+"""Values that aliases may repeat in one file; unbounded, a few lines could mean billions."""
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT, _MERGE = f"{_TAG}str", f"{_TAG}merge"
@@ -35,7 +35,7 @@ _SCALARS = (_TEXT, *_NUMBERS, f"{_TAG}bool", f"{_TAG}null")
 
 
 class _Merge:
-    """The key ``<<``: its value is laid under the mapping that it stands in."""
+    """The key ``<<``: its value is merged under the mapping that contains it."""
 
 
 _MERGE_KEY = _Merge()
@@ -48,12 +48,12 @@ class _Open:
 
     Attributes:
         is_mapping: Which of the two it is.
-        anchor: Its name for aliases; None without.
+        anchor: Its name for aliases; None without one.
         line: Where it begins, counted from 1.
         size: Values in it so far, itself and what aliases repeat included.
         elements: What a list holds.
         entries: What a mapping holds.
-        merged: What ``<<`` lays under the mapping, the strongest first.
+        merged: What ``<<`` merges under the mapping, highest priority first.
         key: The key whose value comes next.
     """
 
@@ -67,7 +67,7 @@ class _Open:
     key: Any = _NO_KEY
 
     def data(self) -> list[Any] | dict[Any, Any]:
-        """What it is when all of it has been read."""
+        """The value once all of it has been read."""
         if not self.is_mapping:
             return self.elements
         if self.merged is None:
@@ -79,17 +79,17 @@ class _Open:
 
 
 def parse_yaml(text: str, source: str) -> Any:
-    """The data of a YAML text; None if there is nothing in it.
+    """The data of a YAML text; None if it is empty.
 
-    Dates are text: no file of this project holds one.
+    Dates are text: no file of this project contains one.
 
     Args:
         text: The whole file.
         source: Its name, for errors.
 
     Raises:
-        ModelError: If it is not YAML, gives a key twice, is nested too deep, repeats too much
-            through aliases, or has a tag or a number that cannot be used; names file and line.
+        ModelError: If it is not YAML, repeats a key, is nested too deep, repeats too much through
+            aliases, or has a tag or a number that cannot be used; names file and line.
     """
     return _Builder(source).build(text)
 
@@ -186,7 +186,7 @@ class _Builder:
         return below
 
     def _aliased(self, name: str, line: int) -> tuple[Any, int]:
-        """What an alias stands for, and how many values that is."""
+        """The value of an alias, and how many values it contains."""
         if any(parent.anchor == name for parent in self._open):
             raise self._error(line, f"alias *{name} stands inside of what it repeats")
         if name not in self._anchors:
@@ -223,10 +223,10 @@ class _Builder:
 
 
 _LARGEST = 64 << 20
-"""Bytes that are read of a file: a device or a pipe may never end."""
+"""Maximum bytes to read from a file: a device or a pipe may never end."""
 
 _SHOWN = reprlib.Repr()
-"""Shows values in complaints, however long or deep they are."""
+"""Shows values in error messages, however long or deep they are."""
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 80
 
 
@@ -234,7 +234,8 @@ def read_yaml(path: Path) -> Node:
     """Reads a YAML file.
 
     Raises:
-        ModelError: If it cannot be read, is not YAML that ``parse_yaml`` takes, or is no mapping.
+        ModelError: If it cannot be read, is not YAML that ``parse_yaml`` accepts, or is not a
+            mapping.
     """
     node = Node(parse_yaml(read_text(path), str(path)), path.name, "")
     node.mapping()
@@ -242,7 +243,7 @@ def read_yaml(path: Path) -> Node:
 
 
 def read_text(path: Path) -> str:
-    """Reads a file of text, of at most 64 MiB.
+    """Reads a text file of at most 64 MiB.
 
     Raises:
         ModelError: If it cannot be read, is larger or is not UTF-8; names the file.
@@ -254,12 +255,12 @@ def read_text(path: Path) -> str:
             raise ModelError(str(path), f"cannot be read: is larger than {_LARGEST >> 20} MiB")
         return data.decode()
     except (OSError, ValueError) as error:
-        # A path may itself be none: with a null character, or one that has no UTF-8.
+        # The path itself may be invalid: with a null character, or one without UTF-8.
         raise ModelError(ascii(str(path))[1:-1], f"cannot be read: {error}") from error
 
 
 def merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """Lays one mapping over another: mappings key by key, anything else is replaced."""
+    """Merges one mapping over another: mappings key by key, anything else is replaced."""
     result = dict(base)
     for key, value in override.items():
         old = result.get(key)
@@ -272,7 +273,7 @@ class Node:
     """One value of a model file, together with its place.
 
     Args:
-        value: What YAML read there.
+        value: The value that YAML read there.
         file: Name of the file.
         place: Path of keys, such as ``joints.yaw.lower``; empty for the whole file.
     """
@@ -285,7 +286,7 @@ class Node:
         self.place = place
 
     def error(self, reason: str) -> ModelError:
-        """An error about this place, to be raised."""
+        """An error about this place, to raise."""
         source = f"{self.file}: {self.place}" if self.place else self.file
         return ModelError(source, reason)
 
@@ -335,7 +336,7 @@ class Node:
         return self._child(key, value[key])
 
     def number(self) -> float:
-        """The value as a finite number; text is refused, 1e-7 too, which YAML reads as text."""
+        """The value as a finite number; text is refused, even 1e-7, which YAML reads as text."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             hint = " (write 1.0e-7, not 1e-7)" if _looks_like_number(self.value) else ""
             raise self.error(
@@ -362,7 +363,7 @@ class Node:
         return self.value
 
     def numbers(self, count: int) -> list[float]:
-        """The value as a list of so many numbers."""
+        """The value as a list of this many numbers."""
         elements = self.elements()
         if len(elements) != count:
             raise self.error(f"needs {count} numbers, has {len(elements)}")
@@ -382,7 +383,7 @@ class Node:
         T[:3, :3] = self["rotation"].matrix(3, 3)
         T[:3, 3] = self["translation"].numbers(3)
         off = float(so3.deviation(T[:3, :3]))
-        # Numbers whose squares overflow have no deviation that could be compared.
+        # Numbers whose squares overflow have no comparable deviation.
         if not off <= 1e-12:
             raise self["rotation"].error(f"is no rotation: |R^T R - I| is {off:.3g}")
         return frozen(T)

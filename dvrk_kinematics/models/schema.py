@@ -50,7 +50,7 @@ class JointModel:
     """One joint that a controller commands.
 
     Attributes:
-        name: The controller's name of it, such as "wrist_pitch".
+        name: The controller's name for it, such as "wrist_pitch".
         kind: Revolute (rad) or prismatic (m).
         lower: Smallest position allowed.
         upper: Largest position allowed.
@@ -58,7 +58,7 @@ class JointModel:
         acceleration: Largest acceleration (rad/s^2 or m/s^2).
         effort: Largest torque or force (N m or N).
         pid_tolerance: Difference of setpoint and measured position (rad or m) at which the arm
-            faults; infinite where it does not, or where other numbers tell.
+            faults; infinite where it does not, or where other numbers decide.
     """
 
     name: str
@@ -84,7 +84,7 @@ class DhRow:
         theta: Angle about z (rad), without the joint's position.
         joint: Name of the joint that moves it, None for a fixed row.
         kind: How the row moves; FIXED without a joint.
-        controller_theta: theta as the controller keeps it (rad); None where that is exact.
+        controller_theta: theta as the controller stores it (rad); None where that is exact.
     """
 
     alpha: float
@@ -173,7 +173,7 @@ class InstrumentModel:
         joints: Its joints, roll first, without the jaw.
         chain: Its rows, continuing the arm's table.
         T_tip_offset: From the last row's frame to the controller's tip, shape (4, 4).
-        jaw: The jaw, None for an instrument without.
+        jaw: The jaw, None for an instrument without one.
         jaw_length: From the tip that the controller reports to the end of the jaws (m).
         coupling: Discs to (roll, wrist pitch, wrist yaw, jaw), shape (4, 4); None if unknown.
         links: Shaft, wrist, jaw halves, tip and end of the jaws; the first has no parent yet.
@@ -196,7 +196,7 @@ class InstrumentModel:
 
 @dataclass(frozen=True, slots=True)
 class ControllerModel:
-    """What the controller of a plain serial arm knows besides geometry; one entry a joint.
+    """What the controller of a plain serial arm knows besides geometry; one entry per joint.
 
     Attributes:
         home: Where homing goes (rad, m).
@@ -225,16 +225,16 @@ class ArmModel:
         links: The tree of all links, parents before children, mimic links included.
         tip_link: The link of the tree that is the tip.
         loops: Pivots of the closed loops.
-        jaw: The jaw, which is not part of q; None for an arm without.
+        jaw: The jaw, which is not part of q; None for an arm without one.
         instrument: What is mounted, None for an arm that carries none.
         ik: Key of the solver of its inverse kinematics.
         source: Where the numbers come from.
         controller: The controller of a plain serial arm; None for the arms of a dVRK, whose
-            controllers are not described by a few numbers a joint.
+            controllers need more than a few numbers per joint.
         disc_tolerance: Difference of setpoint and measured position of an instrument's disc (rad)
             at which the arm faults; infinite for an arm without an instrument.
         ideal: The same arm with exact offsets of its joints; None if this is the ideal arm.
-        file: What it was read from, for errors: its own file, with the entry of the instrument.
+        file: The file it was read from, for errors: its own, with the instrument's entry.
     """
 
     name: str
@@ -259,7 +259,7 @@ class ArmModel:
 
     @property
     def zero_shift(self) -> tuple[float, ...]:
-        """By how much the ideal arm's joint positions are more at the same pose (rad)."""
+        """How much larger the ideal arm's joint positions are at the same pose (rad)."""
         ideal = self.chain if self.ideal is None else self.ideal.chain
         pairs = zip(self.chain, ideal, strict=True)
         return tuple(row.theta - exact.theta for row, exact in pairs if row.joint is not None)

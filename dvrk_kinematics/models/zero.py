@@ -1,10 +1,10 @@
-"""Which zero the joints of an arm have: the ideal arm's, or that of the controller's own offsets.
+"""Which zero the joints of an arm have: the ideal arm's, or the controller's.
 
 The tables of the dVRK say 1.5708 where they mean a right angle. Its library makes the twists
 (alpha) exact and leaves the offsets of the joints as they are (cisst fe84bf08, robDH and
-robModifiedDH), so that its forward kinematics is that of an ideal arm whose joints stand 3.7 urad
-beside: up to 0.95 um and 10 urad at the tip of a PSM. 161 recorded pairs of joints and poses agree
-with these offsets to 1e-15.
+robModifiedDH), so its forward kinematics is that of an ideal arm whose joints are off by 3.7 urad:
+up to 0.95 um and 10 urad at the tip of a PSM. 161 recorded pairs of joints and poses agree with
+these offsets to 1e-15.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Zero(str, Enum):
 
 
 def with_zero(model: ArmModel, zero: str | Zero) -> ArmModel:
-    """An arm whose joints have the zero that is asked for.
+    """An arm whose joints have the requested zero.
 
     Args:
         model: The ideal arm.
         zero: "ideal" or "controller"; the same for an arm whose controller keeps exact offsets.
 
     Raises:
-        InvalidInput: There is no such zero.
+        InvalidInput: The zero is unknown.
     """
     try:
         chosen = Zero(zero)

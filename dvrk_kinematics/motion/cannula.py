@@ -1,6 +1,6 @@
 """The cannula rule: how deep the wrist must be for Cartesian motion.
 
-The arm has this rule for Cartesian commands, but servo_jp bypasses it; so it is ours to keep.
+The arm enforces this rule for Cartesian commands, but servo_jp bypasses it. So we must enforce it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dvrk_kinematics.motion.tolerances import DEPTH_TOLERANCE_M
 __all__ = ["WRIST_DEPTH_M", "CannulaRule", "make_cannula_rule"]
 
 WRIST_DEPTH_M = 0.045
-"""Closest to the RCM that the dVRK lets the wrist come in Cartesian control (PSM, frame 4)."""
+"""Closest that the dVRK lets the wrist come to the RCM in Cartesian control (PSM, frame 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class CannulaRule:
 
     Attributes:
         joint: Index of the insertion joint.
-        offset_m: What to add to the insertion to get the wrist's distance from the RCM (m).
+        offset_m: Offset from the insertion to the wrist's distance from the RCM (m).
         min_depth_m: Smallest distance (m).
     """
 
@@ -44,15 +44,15 @@ class CannulaRule:
         return float(q[self.joint]) + self.offset_m
 
     def depths(self, q: Array) -> Array:
-        """The same for many positions (rad, m); (..., n) -> (...)."""
+        """The same, for many positions (rad, m); (..., n) -> (...)."""
         return np.asarray(q[..., self.joint] + self.offset_m)
 
     def forbids(self, q: Array, start: Array) -> bool:
         """Whether a position is too shallow. From a shallow start, going deeper always works.
 
         Args:
-            q: Where to go (rad, m), shape (n,).
-            start: Where the joints are, shape (n,).
+            q: Target joint positions (rad, m), shape (n,).
+            start: Current joint positions, shape (n,).
         """
         return self.depth(q) < min(self.min_depth_m, self.depth(start)) - DEPTH_TOLERANCE_M
 
@@ -72,5 +72,5 @@ def make_cannula_rule(arm: SerialArm, min_depth_m: float = WRIST_DEPTH_M) -> Can
     name = rows[k].joint
     if name is None:
         return None
-    # Insertion and roll share one axis, so that the offsets along it add up.
+    # Insertion and roll share one axis, so the offsets along it add up.
     return CannulaRule(arm.joint_names.index(name), rows[k].d + rows[k + 1].d, min_depth_m)

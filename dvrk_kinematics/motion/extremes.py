@@ -26,15 +26,15 @@ __all__ = [
 ]
 
 _CHUNK = 8192
-"""Segments looked at together: a million of them must not need memory for all at once."""
+"""Segments processed together: a million of them must not all be in memory at once."""
 
 _QUINTIC_STEPS = 32
-"""Places within a quintic segment that are looked at for positions and speeds. Accelerations of
+"""Places within a quintic segment that are checked for positions and speeds. Accelerations of
 quintics, and everything of cubics, are solved exactly."""
 
 
 class SplineQuantity(Enum):
-    """What of a joint is beyond its limit."""
+    """Which quantity of a joint is beyond its limit."""
 
     POSITION = "position"
     VELOCITY = "velocity"
@@ -42,7 +42,7 @@ class SplineQuantity(Enum):
 
 
 class Excess(NamedTuple):
-    """A limit that a motion does not keep.
+    """A limit that a motion violates.
 
     Attributes:
         quantity: What is beyond the limit.
@@ -128,7 +128,7 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Where the arm is (rad, m), shape (n,).
+        start: Joint positions at the start (rad, m), shape (n,).
     """
     outside = find_outside_limits(found, limits, start)
     if outside is not None:
@@ -139,7 +139,7 @@ def find_excess(found: Extremes, limits: MotionLimits, start: Array) -> Excess |
     ):
         with np.errstate(over="ignore"):
             j = int(np.argmax(values / allowed))
-        # Written so that NaN, from numbers too large to compute with, is refused too.
+        # Written to refuse NaN too, from numbers too large to compute with.
         if not values[j] <= allowed[j] * (1.0 + RELATIVE_SLACK):
             breach = Breach(limits.names[j], float(values[j]), float(allowed[j]))
             return Excess(quantity, breach)
@@ -152,8 +152,8 @@ def find_outside_limits(found: Extremes, limits: MotionLimits, start: Array) -> 
     Args:
         found: The motion's extremes.
         limits: What is allowed.
-        start: Where the arm is (rad, m), shape (n,). An arm that is outside a limit may come
-            back, but not go farther out.
+        start: Joint positions at the start (rad, m), shape (n,). An arm outside a limit may come
+        back, but not go farther out.
     """
     lower, upper = limits.position.lower, limits.position.upper
     below = np.minimum(lower, start) - LIMIT_TOLERANCE - found.lowest

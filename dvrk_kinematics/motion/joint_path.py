@@ -1,4 +1,4 @@
-"""A joint motion through knots that can be asked for many times at once."""
+"""A joint motion through knots that can be evaluated at many times at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["JointPath"]
 
 
 class JointPath:
-    """Knots, and what lies between them.
+    """Knots, and the motion between them.
 
     Args:
         times: Increasing times of the knots (s), shape (K,), K >= 1.
@@ -20,7 +20,7 @@ class JointPath:
         acceleration: Accelerations, shape (K, n); None for cubics in between.
 
     Attributes:
-        duration_s: When the last knot is (s).
+        duration_s: Time of the last knot (s).
     """
 
     def __init__(

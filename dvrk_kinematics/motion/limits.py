@@ -56,11 +56,11 @@ def make_motion_limits(
 
     Args:
         arm: The arm.
-        velocity_scale: Part of the model's velocities that may be used, in (0, 1].
+        velocity_scale: Fraction of the model's velocities that may be used, in (0, 1].
         acceleration_scale: The same for accelerations.
 
     Raises:
-        InvalidInput: A scale is outside (0, 1], or the arm has joints without a motor.
+        InvalidInput: A scale is outside (0, 1], or the arm has unmotorised joints.
     """
     for name, scale in (
         ("velocity_scale", velocity_scale),
@@ -77,11 +77,11 @@ def make_motion_limits(
 
 
 class Allowed(NamedTuple):
-    """Joint positions that a motion may have (rad, m), shape (n,) each.
+    """Joint positions that a motion may take (rad, m), shape (n,) each.
 
     Attributes:
-        lower: The lower limits, or where the joints are if that is lower.
-        upper: The upper limits, or where the joints are if that is higher.
+        lower: The lower limits, or the start position if that is lower.
+        upper: The upper limits, or the start position if that is higher.
     """
 
     lower: Array
@@ -89,5 +89,5 @@ class Allowed(NamedTuple):
 
 
 def make_allowed(limits: JointLimits, q: Array) -> Allowed:
-    """What a motion may have that begins at q (rad, m), shape (n,): inside, or on the way back."""
+    """What a motion from q (rad, m), shape (n,), may take: inside, or on the way back."""
     return Allowed(np.minimum(limits.lower, q), np.maximum(limits.upper, q))

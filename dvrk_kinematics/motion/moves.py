@@ -1,8 +1,9 @@
 """Moves as a user asks for them: MoveAbsJ, MoveJ, MoveL, MoveC.
 
 A pose is relative to the base, to the tool as it is at the start of the move, or to any frame
-whose pose in the base is given. With ``relative`` it is a step from where the tip is, along the
-axes of that frame: 20 mm up, along the base's z, whatever the tool's orientation, is
+whose pose in the base is given. With ``relative`` it is a step from the tip's current place, along
+the axes of that frame. For example, 20 mm up, along the base's z, regardless of the tool's
+orientation, is
 
     MoveL(se3.translation([0.0, 0.0, 0.02]), relative=True)
 
@@ -41,7 +42,7 @@ Frame: TypeAlias = "str | Array"
 """"base", "tool", or the pose of a frame in the base, shape (4, 4)."""
 
 _FRACTION = 0.2
-"""What joint moves use of the joints' speeds and accelerations unless they are told otherwise."""
+"""Default fraction of the joints' speeds and accelerations that joint moves use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +50,10 @@ class MoveAbsJ:
     """To joint positions, all joints arriving together.
 
     Attributes:
-        jp: Where to (rad, m), shape (n,).
-        speed: Part of the joints' speeds that may be used, in (0, 1].
-        acceleration: Part of their accelerations.
-        curves: A shape of its own for each joint, instead of the plan's scaling; or none.
+        jp: Target joint positions (rad, m), shape (n,).
+        speed: Fraction of the joints' speeds that may be used, in (0, 1].
+        acceleration: Fraction of their accelerations.
+        curves: A separate shape for each joint, instead of the plan's scaling; or none.
 
     Raises:
         InvalidInput: A value is not finite, or a fraction is outside (0, 1].
@@ -76,14 +77,14 @@ class MoveJ:
     """To a pose, all joints arriving together.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         frame: What the pose is relative to.
-        speed: Part of the joints' speeds that may be used, in (0, 1].
-        acceleration: Part of their accelerations.
-        relative: T is a step from where the tip is, along and about the axes of the frame.
+        speed: Fraction of the joints' speeds that may be used, in (0, 1].
+        acceleration: Fraction of their accelerations.
+        relative: T is a step from the tip's current pose, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: What was given is not a valid pose, or a fraction is outside (0, 1].
+        InvalidInput: The input is not a valid pose, or a fraction is outside (0, 1].
     """
 
     T: Array
@@ -102,15 +103,15 @@ class MoveL:
     """To a pose along a straight line, turning evenly.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         frame: What the pose is relative to.
         speeds: How fast the tip may move.
         blend_radius: Radius within which the corner to the next MoveL is rounded (m); 0 to stop
-            there. Moves that are joined in this way share the slowest of their speeds.
-        relative: T is a step from where the tip is, along and about the axes of the frame.
+            there. Moves joined in this way share the slowest of their speeds.
+        relative: T is a step from the tip's current pose, along and about the axes of the frame.
 
     Raises:
-        InvalidInput: What was given is not a valid pose, or the radius is negative or not finite.
+        InvalidInput: The input is not a valid pose, or the radius is negative or not finite.
     """
 
     T: Array
@@ -130,14 +131,15 @@ class MoveC:
     """To a pose along a circular arc through a point, turning evenly.
 
     Attributes:
-        T: Where to, in the frame, shape (4, 4).
+        T: Target pose, in the frame, shape (4, 4).
         via: A point on the arc, in the frame (m), shape (3,).
-        frame: What pose and point are relative to.
+        frame: What the pose and the point are relative to.
         speeds: How fast the tip may move.
-        relative: T and via are steps from where the tip is, along and about the axes of the frame.
+        relative: T and via are steps from the tip's current pose, along and about the frame's
+            axes.
 
     Raises:
-        InvalidInput: What was given is not a valid pose, or the point is not finite.
+        InvalidInput: The input is not a valid pose, or the point is not finite.
     """
 
     T: Array
@@ -177,7 +179,7 @@ def repeat_moves(moves: Sequence[Move], times: int) -> tuple[Move, ...]:
     """The same moves several times.
 
     Raises:
-        InvalidInput: Less than once.
+        InvalidInput: The count is less than one.
     """
     if times < 1:
         raise InvalidInput("times", f"must be at least 1, is {times}")

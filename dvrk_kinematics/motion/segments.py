@@ -1,4 +1,4 @@
-"""Parts of a motion in time, each from rest to rest: along a path of the tip, or in the joints."""
+"""Parts of a motion in time, each from rest to rest: along a tip path, or in joint space."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 _HALVINGS = 60
-"""Enough to find a time to the last bit."""
+"""Iterations, enough to find a time to the last bit."""
 _TRAVEL_POINTS = 129
-"""Places at which the tip of a joint move is looked at for its travel."""
+"""Places at which the tip of a joint move is sampled for its travel."""
 
 
 class TipMotion(NamedTuple):
-    """A motion of the tip at some times.
+    """A motion of the tip at given times.
 
     Attributes:
         T: Poses, base to tip, shape (N, 4, 4).
@@ -45,7 +45,7 @@ class TipMotion(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """A motion of the joints at some times, shape (N, n) each.
+    """A motion of the joints at given times, shape (N, n) each.
 
     Attributes:
         q: Positions (rad, m).
@@ -63,10 +63,10 @@ class TipSegment:
     """The tip along a path.
 
     Attributes:
-        path: Where it goes.
+        path: The path.
         scaling: When; its way divided by its length is the path's fraction.
-        step: Which of the moves it belongs to.
-        slowed_by: How many times longer it takes than was asked for.
+        step: The index of its move.
+        slowed_by: How many times longer it takes than requested.
     """
 
     path: Path
@@ -99,7 +99,7 @@ class TipSegment:
         """The tip at times t (s), shape (N,)."""
         s, sd, sdd = self.scaling.sample(t)
         scale = 1.0 / self.scaling.length
-        # Rounding of the way must not leave the path.
+        # Rounding must not take the way off the path.
         u = np.clip(s * scale, 0.0, 1.0)
         rate, gain = (sd * scale)[:, None], (sdd * scale)[:, None]
         twist = self.path.twist(u)
@@ -140,12 +140,12 @@ class JointSegment:
         arm: Whose joints.
         q_start: Positions at the start (rad, m), shape (n,).
         q_end: Positions at the end.
-        scalings: One for all joints, or one a joint; all take the same time.
-        step: Which of the moves it belongs to.
-        slowed_by: How many times longer it takes than was asked for.
+        scalings: One for all joints, or one per joint; all take the same time.
+        step: The index of its move.
+        slowed_by: How many times longer it takes than requested.
 
     Raises:
-        InvalidInput: The scalings are neither one nor one a joint, or take different times.
+        InvalidInput: There is neither one scaling nor one per joint, or they take different times.
     """
 
     arm: SerialArm
@@ -192,7 +192,7 @@ class JointSegment:
         ]
         s, sd, sdd = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
         delta = self.q_end - self.q_start
-        # From the nearer end, so that both ends are met to the last bit.
+        # Measured from the nearer end, so that both ends are met to the last bit.
         q = np.where(s > 0.5, self.q_end - (1.0 - s) * delta, self.q_start + s * delta)
         return JointMotion(q, sd * delta, sdd * delta)
 
@@ -228,13 +228,13 @@ def make_segments(
     """Time paths one after the other, each from rest to rest.
 
     Args:
-        paths: Where the tip goes, such as the pieces of a :class:`Polyline`.
-        speeds: How fast it may.
+        paths: Paths of the tip, such as the pieces of a :class:`Polyline`.
+        speeds: How fast it may go.
         scaling: Name of the time scaling.
         repeat: How many times; a path that is repeated must end where it begins.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: A path goes nowhere, or is repeated less than once.
     """
     if repeat < 1:

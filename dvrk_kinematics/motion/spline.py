@@ -1,6 +1,6 @@
 """Interpolation between knots: cubic where they carry velocities, quintic with accelerations too.
 
-Straight segments are cubics as well, so that everything that is played has one form.
+Straight segments are cubics as well, so that everything played has one form.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def evaluate_polynomials(rows: Iterable[Array], u: Array | float, order: int) ->
     Args:
         rows: Coefficients, constant last; more of them than ``order``.
         u: Where to evaluate them; broadcasts with each row.
-        order: The highest derivative that is wanted.
+        order: The highest derivative wanted.
 
     Returns:
         The values, then the k-th derivatives by u, each divided by k!.
@@ -50,7 +50,7 @@ def evaluate_polynomials(rows: Iterable[Array], u: Array | float, order: int) ->
     for row in ordered:
         last = len(found) - 1
         if last < order:
-            # A derivative begins as the one below it was: with the leading coefficient.
+            # Each derivative starts as the one below it did: with the leading coefficient.
             found.append(found[last])
         for k in range(last, 0, -1):
             found[k] = found[k] * u + found[k - 1]
@@ -96,7 +96,7 @@ def quintic_coefficients(
         a1: Accelerations at the end.
     """
     m0, m1, c0, c1 = h * v0, h * v1, 0.5 * h * h * a0, 0.5 * h * h * a1
-    # What the quadratic of the start leaves to be done until the end: position, slope, curvature.
+    # What the start's quadratic leaves to reach the end: position, slope, curvature.
     p, s, c = q1 - q0 - m0 - c0, m1 - m0 - 2.0 * c0, 2.0 * (c1 - c0)
     return np.stack(
         [
@@ -147,7 +147,7 @@ class Spline:
         return quintic_coefficients(h, q[a], v[a], w[a], q[b], v[b], w[b])
 
     def sample(self, t: float) -> Sample:
-        """Position and velocity at a time (s); outside the knots those of the nearest."""
+        """Position and velocity at a time (s); outside the knots, those of the nearest one."""
         k = int(self.times.searchsorted(t, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
             k = 0 if k < 0 else len(self.times) - 1
@@ -157,7 +157,7 @@ class Spline:
         q = self.position
         rows: Sequence[Array]
         if self.acceleration is None:
-            # What a control loop asks for in every tick: without an array of coefficients.
+            # A control loop calls this every tick, so it builds no array of coefficients.
             rows = _cubic_rows(h, q[k], self.velocity[k], q[k + 1], self.velocity[k + 1])
         else:
             rows = list(self.segments(k, k + 1)[:, 0])

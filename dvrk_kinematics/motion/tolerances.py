@@ -1,4 +1,4 @@
-"""What counts as equal, kept or nothing at all in motions: each with its quantity and unit."""
+"""What counts as equal, within limits or zero in motions: each with its quantity and unit."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = [
 POSITION_TOLERANCE_M = 1e-6
 """How far what is played may be from the exact path."""
 ROTATION_TOLERANCE_RAD = 1e-6
-"""How far it may be turned from it."""
+"""How far what is played may be turned from the exact path."""
 
 RELATIVE_SLACK = 1e-3
-"""By how much a velocity or acceleration may be above its limit: planners that use a limit to the
-full meet it only to the accuracy of their splines."""
+"""How far a velocity or acceleration may exceed its limit: planners that use a limit fully meet it
+only to the accuracy of their splines."""
 DEPTH_TOLERANCE_M = 1e-9
-"""By how much a wrist may be too near to the remote centre: that much is rounding."""
+"""How far a wrist may be too near to the remote centre: that much is rounding."""
 
 SAME_POSE = 1e-9
-"""Poses (m, rad) and joint positions (rad, m) nearer than this are the same."""
+"""Poses (m, rad) and joint positions (rad, m) closer than this are the same."""
 JOINT_GAP = 1e-6
-"""How far a segment may begin from where the joints are (rad, m)."""
+"""How far from the joints' positions a segment may begin (rad, m)."""
 EXACT_RAD = 1e-9
-"""A tool that is turned away by less follows its path exactly."""
+"""A tool turned away by less than this follows its path exactly."""
 LEAST_LENGTH = 1e-12
-"""Lengths (m), angles (rad) and parts of a length that are none."""
+"""Lengths (m), angles (rad) and fractions of a length that count as zero."""
 SHARE_ROUNDING = 1e-9
 """Averages of zeros and ones below this are 0 but for rounding."""
 ROTATION_ROUNDING = 1e-14

@@ -1,7 +1,7 @@
-"""Maps of where a tool is dexterous: which part of its orientations it can take at a position.
+"""Maps of where a tool is dexterous: the fraction of its orientations it can take at a position.
 
-A tool that reaches a point is not free to turn there. The map counts, at every point of a grid,
-the orientations that the joint limits and the cannula rule allow.
+A tool that reaches a point cannot turn freely there. At every grid point, the map counts the
+orientations that the joint limits and the cannula rule allow.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class WorkspaceMap:
         x: Coordinates along x (m), shape (X,).
         y: Coordinates along y (m), shape (Y,).
         z: Coordinates along z (m), shape (Z,).
-        fraction: Part of the orientations that can be taken there, 0 to 1, shape (X, Y, Z).
+        fraction: Fraction of the orientations possible there, 0 to 1, shape (X, Y, Z).
     """
 
     x: Array
@@ -57,7 +57,7 @@ def make_orientations(
     cone: float = 0.5 * np.pi,
     axis: ArrayLike = (0.0, 0.0, -1.0),
 ) -> Array:
-    """Orientations of a tool, spread evenly: where it points, and how it is turned about that.
+    """Orientations of a tool, spread evenly: where it points, and its turn about that.
 
     Args:
         directions: Directions of tool z.
@@ -75,7 +75,7 @@ def make_orientations(
         raise InvalidInput("directions", f"and spins must be at least 1: {directions}, {spins}")
     if not 0.0 < cone <= np.pi:
         raise InvalidInput("cone", f"must be within (0, pi] rad, is {cone}")
-    # A spiral whose turns are one golden angle apart covers a cap evenly, whatever the count.
+    # A spiral with steps of one golden angle covers a cap evenly, whatever the count.
     k = np.arange(directions)
     height = 1.0 - (1.0 - np.cos(cone)) * (k + 0.5) / directions
     tilt, around = np.arccos(height), k * _GOLDEN_TURN
@@ -95,7 +95,7 @@ def workspace_map(arm: Arm, axes: Axes, orientations: ArrayLike | None = None) -
             :func:`make_orientations`.
 
     Raises:
-        InvalidInput: A coordinate is not finite, or a rotation is none.
+        InvalidInput: A coordinate is not finite, or a rotation is invalid.
     """
     x, y, z = (_read_axis(value, name) for value, name in zip(axes, "xyz", strict=True))
     R = make_orientations() if orientations is None else so3.check(orientations, "orientations")
@@ -113,7 +113,7 @@ def workspace_map(arm: Arm, axes: Axes, orientations: ArrayLike | None = None) -
 
 
 def _allowed(arm: Arm, T_base_tip: Array) -> Array:
-    """1 for poses inside the joint limits and beyond the cannula, 0 for others; (N, 4, 4)."""
+    """1 for poses inside the joint limits and beyond the cannula, 0 otherwise; (N, 4, 4)."""
     solved = arm.inverse_batch(T_base_tip)
     allowed = solved.ok
     rule = make_cannula_rule(arm)

@@ -1,8 +1,8 @@
-"""What closed forms with named branches share: measuring, choosing and wrapping solutions.
+"""Shared code of closed forms with named branches: measuring, choosing and wrapping solutions.
 
-A closed form gives the same number of candidates for every pose, each under its name. Where a pose
-cannot be reached, candidates come near it; how near is measured by forward kinematics, so that no
-answer is better on paper than it is.
+A closed form returns the same number of candidates for every pose, each with its name. Where a
+pose cannot be reached, candidates come near it. We measure how near by forward kinematics, so that
+no result looks better than it is.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class BranchSolver(RowSolver):
         self._chain = SerialChain(model)
         self._settler = Settler(limits, self._chain.forward, partial(jacobian, self._chain))
 
-    # What closed forms differ in.
+    # What each closed form implements.
 
     @abstractmethod
     def _branches(self, T: FloatArray, seed: FloatArray) -> FloatArray:
-        """Give every candidate.
+        """Return every candidate.
 
         Args:
             T: Base to tip, shape (N, 4, 4).
-            seed: Joint positions that decide what a pose leaves open (rad, m), shape (N, n).
+            seed: Joint positions that settle what a pose leaves open (rad, m), shape (N, n).
 
         Returns:
             Joint positions (rad, m), shape (N, K, n), in the order of ``branch_names``.
@@ -71,27 +71,27 @@ class BranchSolver(RowSolver):
 
     @abstractmethod
     def _reason(self, T: FloatArray, result: IkResult) -> str:
-        """Say which part of a pose, shape (4, 4), no joint positions give."""
+        """Report which part of a pose, shape (4, 4), no joint positions reach."""
 
     @abstractmethod
     def singularities(self, q: FloatArray) -> tuple[str, ...]:
         """Name what is singular at joint positions (rad, m), shape (n,).
 
-        A singular posture is solved as any other: the seed decides what the pose leaves open. But
-        there the tip cannot move in every way, and near it joints have to be quick.
+        A singular posture is solved like any other: the seed decides what the pose leaves open.
+        But there the tip cannot move in every direction, and near it joints must move fast.
 
         Returns:
-            What is, such as "elbow straight"; empty at a regular posture.
+            The singularity, such as "elbow straight"; empty at a regular posture.
         """
 
     def _keep_position(self, T: FloatArray, seed: FloatArray) -> IkResult:
         """Solve one pose, shape (4, 4), near a seed, shape (n,), by the position first.
 
-        Who overrides this offers the policy, and says so by an empty ``exact_only``.
+        A subclass that overrides this offers the policy, and sets an empty ``exact_only``.
         """
         raise NotImplementedError
 
-    # What a caller asks.
+    # The interface for callers.
 
     def solve(
         self,
@@ -115,20 +115,20 @@ class BranchSolver(RowSolver):
     def solve_branch(
         self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
     ) -> IkResult:
-        """Solve one pose, shape (4, 4), by the branch of a name, inside the limits or not.
+        """Solve one pose, shape (4, 4), on a named branch, inside the limits or not.
 
         Raises:
-            UnknownName: There is no such branch; lists those that exist.
+            UnknownName: The branch is unknown; lists those that exist.
         """
         if branch not in self.branch_names:
             return super().solve_branch(T, branch, seed)
         return self._each(T, self._seed(seed))[self.branch_names.index(branch)]
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
+        """Return every branch of one pose, shape (4, 4), in the order of ``branch_names``."""
         return self._each(T, self._seed(None))
 
-    # How it is answered.
+    # How the results are found.
 
     def _seed(self, seed: Sequence[float] | FloatArray | None) -> FloatArray:
         floats = self.limits.read_seed(seed)
@@ -161,10 +161,9 @@ class BranchSolver(RowSolver):
     def _nearest(
         self, T: FloatArray, seed: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give joints (N, n), position errors (N,) and rotation errors (N,) of the best branch.
+        """Return joints (N, n), position errors (N,) and rotation errors (N,) of the best branch.
 
-        Best is what comes nearest to the pose, of these what is inside the limits, of these what
-        is near the seed.
+        The best is nearest to the pose; of these, inside the limits; of these, nearest the seed.
         """
         found = self._branches(T, seed)
         position_error, rotation_error = self._errors(T, found)
@@ -174,7 +173,7 @@ class BranchSolver(RowSolver):
         worse = miss > np.take_along_axis(miss, least[:, None], axis=1) + _EQUAL
         found = np.where(worse[..., None], best, found)
         q = self._selector.choose_batch(found, seed)
-        # Where the best is outside by a little, any of them may be by rounding alone.
+        # Where the best is slightly outside, any of them may be so by rounding alone.
         outside = self.limits.excess(q).max(axis=1)
         rows = np.flatnonzero((outside > LIMIT_TOLERANCE) & (outside <= NEARLY_INSIDE))
         if len(rows):
@@ -209,7 +208,7 @@ class BranchSolver(RowSolver):
     def _result(
         self, T: FloatArray, q: FloatArray, position_error: float, rotation_error: float
     ) -> IkResult:
-        """Wrap joint positions, with what they are worth."""
+        """Wrap joint positions, with their status."""
         result = self._solved(q, position_error, rotation_error)
         if not _is_missed(position_error, rotation_error):
             return result
@@ -219,7 +218,7 @@ class BranchSolver(RowSolver):
 def _is_missed(
     position_error: FloatArray | float, rotation_error: FloatArray | float
 ) -> npt.NDArray[np.bool_]:
-    """Tell which poses are not reached, of one or of many."""
+    """Return which poses are not reached, for one or many."""
     far = np.greater(position_error, POSITION_TOLERANCE_M)
     turned = np.greater(rotation_error, ORIENTATION_TOLERANCE_RAD)
     return np.asarray(far | turned)

@@ -1,9 +1,9 @@
-"""Inverse kinematics of the ECM: four joints, so position and roll exact, and the rest measured.
+"""Inverse kinematics of the ECM: four joints, so exact position and roll, and the rest measured.
 
 The tip lies on the shaft at distance d = q3 - b from the remote centre (the base): its position
-gives the shaft's direction z = (s1 c2, -s2, -c1 c2), hence yaw, pitch and insertion, in four ways
-(either sign of d, yaw and pitch mirrored). The roll that comes nearest to the orientation asked
-for follows in closed form, and so does the angle that is left: an ECM cannot tilt at its tip.
+determines the shaft's direction z = (s1 c2, -s2, -c1 c2), hence yaw, pitch and insertion, in four
+ways (either sign of d, yaw and pitch mirrored). The roll nearest to the requested orientation
+follows in closed form, and so does the remaining angle: an ECM cannot tilt at its tip.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = ["EcmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 NEAR_AXIS = 1e-8
-"""A shaft whose angle to the yaw axis has a smaller sine is left to the scalar solver."""
+"""A shaft whose angle to the yaw axis has a smaller sine goes to the scalar solver."""
 Candidate = tuple[tuple[float, float, float, float], float]
-"""Joint positions (rad, m), and the rotation angle by which they miss (rad)."""
+"""Joint positions (rad, m), and their rotation error (rad)."""
 
 ECM_ROWS = ((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0))
-"""alpha and theta (rad) of the rows that the closed form is made for."""
+"""alpha and theta (rad) of the rows that the closed form requires."""
 ROLL = 3
-"""The roll's place among the joints."""
+"""Index of the roll among the joints."""
 
 
 class EcmSolver(RowSolver):
@@ -52,7 +52,7 @@ class EcmSolver(RowSolver):
         limits: Its joint limits.
 
     Raises:
-        ModelError: The arm's chain is not that of an ECM.
+        ModelError: The arm's chain is not an ECM's.
     """
 
     __slots__ = ("_R_off", "_off", "_reach", "_selector")
@@ -84,10 +84,10 @@ class EcmSolver(RowSolver):
         Args:
             T: Base to tip, four rows of four floats, finite and rigid.
             seed: Joint positions to stay near (rad, m), or None.
-            policy: Whether an orientation that the arm cannot have is a failure.
+            policy: Whether an orientation that the arm cannot reach is a failure.
 
         Returns:
-            The position exactly, with the orientation nearest to the one asked for.
+            The exact position, with the orientation nearest to the requested one.
         """
         near = self.rest if seed is None else seed
         R = self._shaft_rotation(T)
@@ -139,7 +139,7 @@ class EcmSolver(RowSolver):
     def _closed_form(
         self, T: FloatArray, seed: FloatArray
     ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-        """Give joints (M, 4), rotation errors (M,) and which rows need the scalar solver (M,)."""
+        """Return joints (M, 4), rotation errors (M,) and rows for the scalar solver (M,)."""
         R = T[:, :3, :3] @ self._off.T
         t = T[:, :3, 3]
         length = np.sqrt((t * t).sum(axis=1))
@@ -163,7 +163,7 @@ class EcmSolver(RowSolver):
         return q, np.asarray(error), hard
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give the four ways to reach one position, each with the best roll."""
+        """Return the four ways to reach one position, each with the best roll."""
         rows, rest = T.tolist(), self.rest
         R = self._shaft_rotation(rows)
         found = self._candidates(R, (rows[0][3], rows[1][3], rows[2][3]), rest)
@@ -182,7 +182,7 @@ class EcmSolver(RowSolver):
     def _candidates(
         self, R: Rows, t: tuple[float, float, float], seed: Sequence[float]
     ) -> list[Candidate]:
-        """Give every way to put the tip in place (m), with the best roll and what it misses."""
+        """Return every way to put the tip in place (m), with the best roll and its error."""
         length = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
         if length < GUARD_M:
             directions = [(R[0][2], R[1][2], R[2][2], 0.0)]
@@ -203,7 +203,7 @@ class EcmSolver(RowSolver):
     def _position_first(
         self, R: Rows, found: Sequence[Candidate], seed: Sequence[float]
     ) -> list[float]:
-        """Choose the shaft inside limits that misses the orientation least, its roll clamped."""
+        """Choose the shaft inside limits nearest to the orientation, with its roll clamped."""
         low, high = self.limits.pairs[ROLL]
         best: list[float] = []
         best_rank = (float("inf"), float("inf"))
@@ -229,14 +229,14 @@ class EcmSolver(RowSolver):
 
 
 def _in_shaft(R: Rows, yaw: float, pitch: float) -> list[list[float]]:
-    """Give a rotation in the axes of the shaft before its roll: three rows."""
+    """Return a rotation in the axes of the shaft before its roll: three rows."""
     s1, c1, s2, c2 = sin(yaw), cos(yaw), sin(pitch), cos(pitch)
     axes = ((-s1 * s2, -c2, c1 * s2), (-c1, 0.0, -s1), (s1 * c2, -s2, -c1 * c2))
     return [[x * R[0][k] + y * R[1][k] + z * R[2][k] for k in range(3)] for x, y, z in axes]
 
 
 def _angle(M: Rows, roll: float) -> float:
-    """Give the angle between a rotation in the shaft's axes and a roll (rad)."""
+    """Return the angle between a rotation in the shaft's axes and a roll (rad)."""
     s, c = sin(roll), cos(roll)
     x = M[2][1] + s * M[0][2] - c * M[1][2]
     y = c * M[0][2] + s * M[1][2] - M[2][0]
@@ -246,12 +246,12 @@ def _angle(M: Rows, roll: float) -> float:
 
 
 def _miss(R: Rows, q: Sequence[float]) -> float:
-    """Give the angle between a rotation and the one at some joint positions (rad)."""
+    """Return the angle between a rotation and the one at some joint positions (rad)."""
     return _angle(_in_shaft(R, q[0], q[1]), q[ROLL])
 
 
 def _one_side(R: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
+    """Return yaw and pitch (M, 2), best roll (M,) and rotation error (M,) of shafts along z."""
     h = np.sqrt(z[:, 0] ** 2 + z[:, 2] ** 2)
     safe = np.where(h > 0.0, h, 1.0)
     s1, c1 = z[:, 0] / safe, np.where(h > 0.0, -z[:, 2] / safe, 1.0)

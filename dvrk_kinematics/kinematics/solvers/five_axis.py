@@ -1,10 +1,10 @@
 """Inverse kinematics of five revolute joints: waist, shoulder, elbow, wrist pitch, wrist roll.
 
 The waist turns a vertical plane, in which the other joints move the hand: its axis cannot leave
-that plane. The position asked for gives the plane, in two ways (the waist faces the tip or looks
-away from it). In it the pitch is that of the axis asked for, or of its projection onto the plane,
-which is as near as this arm can come; the angle between the two is what is missed. Shoulder and
-elbow then put the wrist in place, in two ways, and the roll follows.
+that plane. The requested position determines the plane, in two ways (the waist faces the tip or
+looks away from it). In the plane, the pitch is that of the requested axis, or of its projection
+onto the plane, which is as near as this arm can come; the angle between the two is the error.
+Shoulder and elbow then put the wrist in place, in two ways, and the roll follows.
 
 Branches are named for the waist (``front`` or ``back``: it faces the tip or looks away) and the
 elbow (``up`` or ``down``: above or below the line from shoulder to wrist, seen from that side).
@@ -38,13 +38,12 @@ __all__ = ["FiveAxisSolver"]
 FloatArray = npt.NDArray[np.float64]
 
 _ALPHAS = (0.0, pi / 2, 0.0, 0.0, pi / 2)
-"""alpha (rad) of the rows that the closed form is made for."""
+"""alpha (rad) of the rows that the closed form requires."""
 _PITCHES = 721
 _FINER = 20
 _ROUNDS = 4
 """How position_first searches: pitches half a degree apart and some across those with the wrist in
-reach, then four times as many again within one step around the best, which ends at steps of 5e-8
-rad."""
+reach, then four times as many again within one step of the best, down to steps of 5e-8 rad."""
 
 
 class FiveAxisSolver(BranchSolver):
@@ -55,7 +54,7 @@ class FiveAxisSolver(BranchSolver):
         limits: Its joint limits.
 
     Raises:
-        ModelError: The arm's chain is another one.
+        ModelError: The arm's chain does not match.
     """
 
     exact_only = ""
@@ -96,7 +95,7 @@ class FiveAxisSolver(BranchSolver):
     def _at_pitch(
         self, T: FloatArray, waist: FloatArray, pitch: FloatArray, away: bool
     ) -> list[FloatArray]:
-        """Give both elbows for tips in the waist's plane and pitches of the hand; (N, 5) each."""
+        """Return both elbows for tips in the waist's plane and hand pitches; (N, 5) each."""
         s, c = np.sin(pitch), np.cos(pitch)
         tip = _in_plane(T[:, :3, 3], waist)
         x, z = tip[:, 0] - self._hand * s, tip[:, 2] - self._height + self._hand * c
@@ -109,7 +108,7 @@ class FiveAxisSolver(BranchSolver):
         return found
 
     def _keep_position(self, T: FloatArray, seed: FloatArray) -> IkResult:
-        """Search the pitch that comes nearest to the orientation inside the limits."""
+        """Search for the pitch nearest to the orientation inside the limits."""
         step = 2.0 * pi / (_PITCHES - 1)
         grid = np.linspace(-pi, pi, _PITCHES)
         best = self._best_pitch(T, seed, np.concatenate([grid, self._pitches_in_reach(T)]))
@@ -124,10 +123,10 @@ class FiveAxisSolver(BranchSolver):
         return best
 
     def _pitches_in_reach(self, T: FloatArray) -> FloatArray:
-        """Give pitches (rad) across those with the wrist in reach, for a waist either way round.
+        """Return pitches (rad) across those with the wrist in reach, for both ways of the waist.
 
-        Near full reach they are so few that a grid all round misses them: the triangle of
-        shoulder, tip and hand says how far the hand may leave the line from shoulder to tip.
+        Near full reach they are so few that a full grid misses them: the triangle of shoulder, tip
+        and hand limits how far the hand may leave the line from shoulder to tip.
         """
         radius, height = hypot(T[0, 3], T[1, 3]), float(T[2, 3]) - self._height
         square = radius * radius + height * height
@@ -139,7 +138,7 @@ class FiveAxisSolver(BranchSolver):
         return np.concatenate([along + around, -along + around])
 
     def _best_pitch(self, T: FloatArray, seed: FloatArray, pitches: FloatArray) -> IkResult | None:
-        """Of some pitches the best that reaches the position inside the limits, if any does."""
+        """The best of some pitches that reaches the position inside limits, if any does."""
         many = np.broadcast_to(T, (len(pitches), 4, 4))
         near = np.broadcast_to(seed, (len(pitches), 5))
         facing = _facing(many, near)
@@ -185,7 +184,7 @@ class FiveAxisSolver(BranchSolver):
 
 
 def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:
-    """Give waists that face the tip; by the hand's axis, then the seed where it is above."""
+    """Return waists that face the tip; for a tip above, by the hand's axis, then the seed."""
     x, y = T[:, 0, 3], T[:, 1, 3]
     across, along = T[:, 1, 2], T[:, 0, 2]
     turned = np.where(
@@ -195,7 +194,7 @@ def _facing(T: FloatArray, seed: FloatArray) -> FloatArray:
 
 
 def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
-    """Give vectors (N, 3), or the columns of (N, 3, 3), along the axes of the turned waist."""
+    """Return vectors (N, 3), or the columns of (N, 3, 3), along the axes of the turned waist."""
     shape = (-1,) + (1,) * (vectors.ndim - 2)
     s, c = np.sin(waist).reshape(shape), np.cos(waist).reshape(shape)
     x, y, z = vectors[:, 0], vectors[:, 1], vectors[:, 2]
@@ -203,13 +202,13 @@ def _in_plane(vectors: FloatArray, waist: FloatArray) -> FloatArray:
 
 
 def _pitch(axis: FloatArray, seed: FloatArray) -> FloatArray:
-    """Give the pitch of an axis projected onto the plane; the seed's where nothing is left."""
+    """Return the pitch of an axis projected onto the plane; the seed's if nothing is left."""
     length = np.hypot(axis[:, 0], axis[:, 2])
     return np.where(length > AXIS_GUARD_SINE, np.arctan2(axis[:, 0], -axis[:, 2]), seed)
 
 
 def _roll(M: FloatArray, s: FloatArray, c: FloatArray) -> FloatArray:
-    """Give the roll that comes nearest to rotations (N, 3, 3) in the plane's axes, at a pitch.
+    """Return the roll nearest to rotations (N, 3, 3) in the plane's axes, at a pitch.
 
     The hand's axes before its roll are x = (c, 0, s) and y = (0, -1, 0).
     """

@@ -1,8 +1,8 @@
 """Inverse kinematics by iteration, for arms without a closed form: SUJ, MTM, free snakes.
 
-From the seed first; if that does not arrive inside the limits, from many starts spread over the
-joint ranges, all at once. A pose that no start reaches inside the limits is tried without them, so
-that the answer can tell "outside limits, by these joints" from "nowhere".
+The search starts from the seed. If that does not converge inside the limits, it starts from many
+places across the joint ranges at once. A pose that no start reaches inside the limits is tried
+without them, so that the result can distinguish "outside limits, by these joints" from "nowhere".
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from dvrk_kinematics.models.schema import ArmModel
 __all__ = ["Descent", "NumericSolver", "descend"]
 
 _ITERATIONS = 120
-"""Steps of a descent, at most."""
+"""Maximum steps of a descent."""
 _ARRIVED = 1e-12
-"""Weighted error (rad) at which nothing is left to gain."""
+"""Weighted error (rad) below which there is nothing to gain."""
 _STALLED = 1e14
 """Damping beyond which a step no longer moves a joint."""
 _LEAST_DAMPING = 1e-12
 """Keeps the normal equations of a redundant or singular arm solvable."""
 _STEP = 0.7
-"""Longest step of a joint (rad, or m per length scale): longer ones leave the linear region."""
+"""Longest step of a joint (rad, or m per length scale): longer steps leave the linear region."""
 
 
 class Descent(NamedTuple):
@@ -46,7 +46,7 @@ class Descent(NamedTuple):
         q: Joint positions (rad, m), shape (B, n).
         position_error: Distances to the targets (m), shape (B,).
         rotation_error: Angles to the targets (rad), shape (B,).
-        slope: How fast the free joints could still lower the error, as a fraction of it per rad,
+        slope: How fast the free joints could still reduce the error, as a fraction of it per rad,
             shape (B,); near 0 at a minimum, reached or not.
     """
 
@@ -89,7 +89,7 @@ def _step(state: _State, damping: Array, free: npt.NDArray[np.bool_], steps: Arr
 def descend(
     chain: SerialChain, start: Array, T: Array, bounds: tuple[Array, Array], scale: float
 ) -> Descent:
-    """Brings the tip as near to each target as it gets from each start.
+    """Brings the tip as near to each target as it can get from each start.
 
     Args:
         chain: The arm.
@@ -120,7 +120,7 @@ def descend(
         for old_part, new_part in zip(state, new, strict=True):
             old_part[taken] = new_part[better]
         damping[rows] = np.maximum(damping[rows] * np.where(better, 0.1, 10.0), _LEAST_DAMPING)
-        # A row that arrived to rounding and cannot improve is done.
+        # A row that has converged to rounding and cannot improve is done.
         damping[rows[~better & (now.cost < 1e-22)]] = np.inf
     return _finish(chain, q, T, state, bounds)
 
@@ -136,9 +136,9 @@ def _finish(
 
 
 _FLAT = 1e-3
-"""Slope of the error at which a descent has ended in a minimum."""
+"""Slope of the error at which a descent has reached a minimum."""
 _STARTS = 48
-"""Places spread over the joint ranges from which a pose is searched."""
+"""Number of starts across the joint ranges for each search."""
 
 
 class NumericSolver(RowSolver):
@@ -147,7 +147,7 @@ class NumericSolver(RowSolver):
     Args:
         model: The arm.
         limits: Its joint limits.
-        rng: Where the starts come from; a fixed one by default, so that answers repeat.
+        rng: Source of the starts; a fixed one by default, so that results repeat.
     """
 
     exact_only = "needs a closed form; this arm has none"
@@ -203,7 +203,7 @@ class NumericSolver(RowSolver):
         self._store(found, result, rows)
 
     def solve_all(self, T: Array) -> list[IkResult]:
-        """Give the distinct solutions that the starts lead to, inside the limits first.
+        """Return the distinct solutions that the starts lead to, inside the limits first.
 
         An iteration cannot prove that there are no others; a redundant arm has infinitely many.
         """
@@ -218,7 +218,7 @@ class NumericSolver(RowSolver):
         return found
 
     def _search(self, T: Array, near: Array, first: Descent) -> IkResult:
-        """Many starts inside the limits, then without limits, then the best that was seen."""
+        """Many starts inside the limits, then without limits, then the best result so far."""
         starts = np.concatenate([near[None], self._starts])
         targets = np.broadcast_to(T, (len(starts), 4, 4))
         for bounds in (self._bounds, self._unbounded):
@@ -234,7 +234,7 @@ class NumericSolver(RowSolver):
         return self._result(first, best, near)
 
     def _result(self, ends: Descent, i: int, near: Array) -> IkResult:
-        """Wrap one end: the turn nearest the seed, what it is worth, which joints are outside."""
+        """Wrap one result: the turn nearest the seed, its status, which joints are outside."""
         q = self._turned(ends.q[i], near)
         errors = float(ends.position_error[i]), float(ends.rotation_error[i])
         result = self._solved(q, *errors)
@@ -244,7 +244,7 @@ class NumericSolver(RowSolver):
         return result._replace(status=IkStatus.UNREACHABLE if flat else IkStatus.NOT_CONVERGED)
 
     def _turned(self, q: Array, near: Array) -> Array:
-        """Turn revolute joints by whole turns: near the seed, and inside the limits if it can."""
+        """Turn revolute joints by whole turns: near the seed, inside the limits if possible."""
         lower, upper = self._bounds
         turned = np.where(self._chain.revolute, nearest_turn(q, near), q)
         outside = (turned < lower) | (turned > upper)

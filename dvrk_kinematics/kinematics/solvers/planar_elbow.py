@@ -14,10 +14,10 @@ __all__ = ["PlanarElbow"]
 FloatArray = npt.NDArray[np.float64]
 
 _STRAIGHT = 5e-15
-"""Cosines of the elbow nearer than this to 1 or -1 are taken for it.
+"""Cosines of the elbow closer than this to 1 or -1 are set to it.
 
 The arc cosine turns rounding of 1e-16 into an angle of 1e-8 rad there, which the other joints
-would have to make up for; the wrist is less than 1e-15 m away from where it should be.
+would have to compensate for; the wrist is less than 1e-15 m out of place.
 """
 
 
@@ -42,13 +42,13 @@ class PlanarElbow(NamedTuple):
         return abs(self.upper - self.fore), self.upper + self.fore
 
     def angles(self, x: FloatArray, z: FloatArray, side: float) -> tuple[FloatArray, FloatArray]:
-        """Give shoulder and elbow for a wrist in the plane.
+        """Return shoulder and elbow for a wrist in the plane.
 
-        A wrist that is too far is pointed at with a straight arm, one that is too near with a
-        folded one: the nearest that the arm can come to it.
+        For a wrist that is too far, the arm points at it straight; for one too near, folded: the
+        nearest that the arm can come.
 
         Args:
-            x: Where the wrist is, seen from the shoulder (m), shape (N,).
+            x: Position of the wrist from the shoulder (m), shape (N,).
             z: As x.
             side: -1 for the elbow below 0, +1 for the one above.
 
@@ -63,7 +63,7 @@ class PlanarElbow(NamedTuple):
         return np.arctan2(z, x) - np.arctan2(across, along), elbow
 
     def why_not(self, distance: float) -> str:
-        """Say why a wrist at a distance from the shoulder (m) cannot be reached."""
+        """Explain why a wrist at a distance from the shoulder (m) cannot be reached."""
         near, far = self.reach
         missed = (distance - far, "far") if distance > far else (near - distance, "near")
         return (

@@ -23,7 +23,7 @@ _SOLVERS = {
 
 
 _FOR_ANY_CHAIN = frozenset({"numeric"})
-"""Those that need no exact offsets."""
+"""Solvers that need no exact offsets."""
 
 
 def solver_names() -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def make_solver(key: str, model: ArmModel, limits: JointLimits) -> IkSolver:
     """Makes the solver of an arm; its module is imported only now.
 
     Raises:
-        UnknownName: If there is no such solver; lists those that exist.
+        UnknownName: If the solver is unknown; lists those that exist.
         ModelError: If the arm's own file names no such solver, or one that does not fit the arm.
     """
     if key not in _SOLVERS:
@@ -44,7 +44,7 @@ def make_solver(key: str, model: ArmModel, limits: JointLimits) -> IkSolver:
             raise unknown
         raise ModelError(f"{model.file}: ik", str(unknown))
     if model.ideal is not None and key not in _FOR_ANY_CHAIN:
-        # A closed form is made for exact offsets: others are a shift of the joints.
+        # A closed form needs exact offsets: other offsets are a shift of the joints.
         shift = model.zero_shift
         shifted = JointLimits(
             limits.names, (limits.lower + shift).tolist(), (limits.upper + shift).tolist()

@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 TURN = 2.0 * pi
 """A whole turn (rad)."""
 TIE = 1e-9
-"""Scores nearer than this are equal: then the earlier candidate wins, however sums are rounded."""
+"""Scores closer than this are equal: then the earlier candidate wins, however sums round."""
 
 
 def opposite(angle: float) -> float:
@@ -49,7 +49,7 @@ class Selector:
         span = limits.upper - limits.lower
         self._scale = 1.0 / np.where(span > 0.0, span, 1.0)
         self.rest: tuple[float, ...] = tuple(limits.clamp(np.zeros(len(limits))).tolist())
-        """The seed where none is given: zero, or the limit nearest to it."""
+        """The default seed: zero, or the limit nearest to it."""
 
     def turn(self, value: float, joint: int, seed: float) -> float:
         """Add full turns: the angle nearest the seed inside the limits, else nearest to them."""
@@ -72,7 +72,8 @@ class Selector:
             seed: Joint positions to stay near (rad, m).
 
         Returns:
-            The candidate, rounding at a limit set onto it, and whether it is inside the limits.
+            The candidate, with rounding at a limit set onto it, and whether it is inside the
+            limits.
         """
         best: list[float] = []
         best_excess = best_distance = float("inf")
@@ -89,7 +90,7 @@ class Selector:
                 elif outside > 0.0:
                     q[i] = low if q[i] < low else high
                 distance += abs(q[i] - seed[i]) * scale[i]
-            # What is inside comes first, however little the other is outside.
+            # A candidate inside comes first, however little the other is outside.
             better = excess < best_excess - TIE or excess == 0.0 < best_excess
             equal = excess < best_excess + TIE and (excess == 0.0 or best_excess > 0.0)
             if better or (equal and distance < best_distance - TIE):
@@ -117,7 +118,7 @@ class Selector:
             seed: Joint positions to stay near (rad, m), shape (n,) or (N, n).
 
         Returns:
-            One candidate a pose, rounding at a limit set onto it, shape (N, n).
+            One candidate per pose, with rounding at a limit set onto it, shape (N, n).
         """
         q = candidates.copy()
         near = seed[..., None, :]

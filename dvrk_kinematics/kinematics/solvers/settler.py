@@ -1,9 +1,9 @@
 """Joint positions that rounding has pushed over a limit, set onto it where the pose allows.
 
-Near a singular posture joints trade with each other: a straight elbow, or a straight wrist, can
-bend by 1e-7 rad without the tip moving by more than rounding does. A closed form then finds some
-posture on that line, and with another joint at its limit it may be one beyond. The nearest one
-inside all limits is looked for, and taken if it reaches the pose as well.
+Near a singular posture joints trade off against each other: a straight elbow, or a straight wrist,
+can bend by 1e-7 rad while the tip moves no more than by rounding. A closed form then finds some
+posture on that line, which may be beyond a limit if another joint is at its limit. We search for
+the nearest posture inside all limits, and use it if it reaches the pose as well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Settler", "bounded_least_squares"]
 _Mask = npt.NDArray[np.bool_]
 
 _SMALL_SLOPE = 1e-9
-"""Slope at a bound, as a part of the first residual, that is worth no step."""
+"""Slope at a bound, as a fraction of the first residual, that is not worth a step."""
 
 
 def bounded_least_squares(A: Array, b: Array, lower: Array, upper: Array) -> Array:
@@ -37,7 +37,7 @@ def bounded_least_squares(A: Array, b: Array, lower: Array, upper: Array) -> Arr
         upper: Largest values allowed, shape (n,).
 
     Returns:
-        Shape (n,); at the bounds exactly where it is held by them.
+        Shape (n,); exactly at the bounds where they hold it.
     """
     x: Array = np.minimum(np.maximum(0.0, lower), upper)
     free = x == 0.0
@@ -57,7 +57,7 @@ def bounded_least_squares(A: Array, b: Array, lower: Array, upper: Array) -> Arr
 def _solve_free(
     A: Array, b: Array, bounds: tuple[Array, Array], x: Array, free: _Mask
 ) -> tuple[Array, _Mask]:
-    """Move the free unknowns to their best; those that meet a bound on the way are held there."""
+    """Move the free unknowns to their best values; those that meet a bound are held there."""
     lower, upper = bounds
     x, free = x.copy(), free.copy()
     while free.any():
@@ -79,13 +79,14 @@ def _solve_free(
 
 
 _REACHED = 1e-6
-"""Errors (m, rad) of what reaches its pose: one that is out of reach is no matter of rounding."""
+"""Errors (m, rad) up to which a pose counts as reached: one out of reach is not due to
+rounding."""
 _EQUAL = 1e-12
-"""Errors (m, rad) that differ by less are the same."""
+"""Errors (m, rad) that differ by less than this are the same."""
 _DAMPING = 1e-9
-"""Keeps joints that the tip does not see where they are, unless a limit is in the way."""
+"""Keeps joints that do not affect the tip in place, unless a limit is in the way."""
 _STEPS = 5
-"""Newton steps, of which two are enough but near a second singularity."""
+"""Newton steps; two are enough except near a second singularity."""
 
 
 class Settler:

@@ -1,4 +1,4 @@
-"""Inverse kinematics of an arm whose joints have another zero than the arm of a closed form."""
+"""Inverse kinematics of an arm whose joint zeros differ from those of its closed form."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class ShiftedSolver(IkSolver):
-    """A solver whose joint positions are those of another, less a constant.
+    """A solver whose joint positions are those of another solver minus a constant.
 
     Args:
         inner: The solver; its limits are those of the arm, plus the shift.
-        shift: What the inner solver's joint positions are more than the arm's (rad, m).
+        shift: The inner solver's joint positions minus the arm's (rad, m).
         limits: The arm's joint limits.
     """
 
@@ -66,7 +66,7 @@ class ShiftedSolver(IkSolver):
         policy: IkPolicy = IkPolicy.EXACT,
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` come back invalid."""
+        """Solve N poses, shape (N, 4, 4); rows that are not ``good`` are returned invalid."""
         result = self._inner.solve_batch(T, self._inward(seed), policy, good)
         result.q[...] -= self._shift
         return result
@@ -78,11 +78,11 @@ class ShiftedSolver(IkSolver):
         return result
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, inside the limits or not."""
+        """Return every solution of one pose, inside the limits or not."""
         return [self._outward(result) for result in self._inner.solve_all(T)]
 
     def solve_branch(
         self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
     ) -> IkResult:
-        """Solve one pose, shape (4, 4), by the branch of a name, inside the limits or not."""
+        """Solve one pose, shape (4, 4), on a named branch, inside the limits or not."""
         return self._outward(self._inner.solve_branch(T, branch, self._inward(seed)))

@@ -1,9 +1,9 @@
 """Inverse kinematics of a PSM with a snake wrist whose halves bend equally.
 
-The instrument has two pitches and two yaws, and the controller keeps each pair equal: so six
-numbers for six equations. Where the remote centre is seen from the wrist's last frame gives both
-angles and the insertion; the orientation that is left gives yaw, pitch and roll of the shaft in
-closed form, in two ways.
+The instrument has two pitches and two yaws, and the controller keeps each pair equal: so there are
+six unknowns for six equations. The position of the remote centre in the wrist's last frame
+determines both angles and the insertion. The remaining orientation determines yaw, pitch and roll
+of the shaft in closed form, in two ways.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ __all__ = ["SnakeSolver", "all_bends", "insertion_of", "is_equal", "refine_bend"
 
 FloatArray = npt.NDArray[np.float64]
 STEPS = 30
-"""Steps of Newton's method, at most."""
+"""Maximum steps of Newton's method."""
 SETTLED = 1e-15
-"""Step (rad) under which Newton's method has nothing left to gain."""
+"""Step (rad) below which Newton's method has nothing more to gain."""
 RESIDUAL_M = 1e-13
 """Distance (m) by which a solution may miss the shaft."""
 ROUNDING_M = 1e-17
-"""Distance (m) at which it cannot come nearer."""
+"""Distance (m) at which it cannot get closer."""
 NET = np.concatenate([np.linspace(-1.5, 1.5, 9), np.linspace(-0.4, 0.4, 7)])
 """Starts of either angle (rad), closer together within the limits of real wrists; beyond a right
 angle the wrist would bend back on itself."""
 EQUAL_RAD = 1e-7
-"""Solutions nearer than this are the same."""
+"""Solutions closer than this are the same."""
 
 
 def refine_bend(
@@ -61,7 +61,7 @@ def refine_bend(
         y: Half the yaw to start from (rad).
 
     Returns:
-        Half the pitch and half the yaw (rad), or None if it does not get there.
+        Half the pitch and half the yaw (rad), or None if it does not converge.
     """
     X, Y, Z = P
     residual = float("inf")
@@ -71,8 +71,8 @@ def refine_bend(
         W = e + e * cy + (e + U) * c2 + Z * s2
         f1 = Z * c2 - (e + U) * s2 - e * sy
         f2 = V * cp + W * sp
-        # What is returned is a place whose residual was computed: at a degenerate one the step
-        # from a residual of rounding leads anywhere.
+        # The returned place has a computed residual: at a degenerate place, a step from a rounding
+        # residual could lead anywhere.
         residual = abs(f1) + abs(f2)
         if residual < ROUNDING_M or not left:
             break
@@ -94,7 +94,7 @@ def refine_bend(
 
 
 def insertion_of(P: tuple[float, float, float], e: float, p: float, y: float) -> float:
-    """Give the signed distance d (m) from the remote centre to the wrist for one solution."""
+    """Return the signed distance d (m) from the remote centre to the wrist for one solution."""
     X, Y, Z = P
     sp, cp = sin(p), cos(p)
     U, V = -X * sp - Y * cp, X * cp - Y * sp
@@ -103,14 +103,14 @@ def insertion_of(P: tuple[float, float, float], e: float, p: float, y: float) ->
 
 
 def is_equal(bend: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Tell whether two solutions, half pitch and half yaw (rad), are the same but for rounding."""
+    """Return whether two solutions, half pitch and half yaw (rad), are equal but for rounding."""
     return abs(bend[0] - other[0]) + abs(bend[1] - other[1]) < EQUAL_RAD
 
 
 def all_bends(P: tuple[float, float, float], e: float) -> list[tuple[float, float]]:
-    """Find every half pitch and half yaw (rad) that Newton's method reaches from a net of starts.
+    """Find every half pitch and half yaw (rad) that Newton's method reaches from a grid of starts.
 
-    The net is stepped as one array; what it finds is then refined and sorted by size.
+    The grid is stepped as one array; its solutions are then refined and sorted by size.
     """
     p, y = (axis.ravel() for axis in np.meshgrid(NET, NET))
     X, Y, Z = P
@@ -157,14 +157,14 @@ SNAKE_ROWS = (
     *((pi / 2, pi / 2), (-pi / 2, -pi / 2), (pi / 2, 0.0), (0.0, 0.0)),
     *((-pi / 2, -pi / 2), (-pi / 2, 0.0), (0.0, 0.0), (pi / 2, pi / 2)),
 )
-"""alpha and theta (rad) of the rows that the solution is made for."""
+"""alpha and theta (rad) of the rows that the solution requires."""
 ROLL = 3
-"""The roll's place among the joints."""
+"""Index of the roll among the joints."""
 HALVES = [0, 1, 2, 3, 4, 5, 5, 4]
 """Which of six joints each of the eight follows: pitch, yaw, yaw, pitch."""
 SOLE_GAPS = 6.0
-"""Distance of the wrist from the remote centre, in gaps of the wrist, from which there is one
-solution inside limits at most; nearer, every solution is looked for."""
+"""Distance of the wrist from the remote centre, in gaps of the wrist, from which there is at most
+one solution inside limits; nearer, we search for every solution."""
 
 
 class SnakeSolver(RowSolver):
@@ -175,7 +175,7 @@ class SnakeSolver(RowSolver):
         limits: Its joint limits: two wrist pitches and two wrist yaws among them.
 
     Raises:
-        ModelError: The arm's chain is not that of a PSM with a snake wrist.
+        ModelError: The arm's chain is not a PSM's with a snake wrist.
     """
 
     __slots__ = ("_T_off", "_b", "_chain", "_e", "_selector", "_settler")
@@ -212,7 +212,7 @@ class SnakeSolver(RowSolver):
 
         Returns:
             The solution inside the limits nearest the seed, or else the one that violates them
-            least; if there is none at all, the status says so and the joints are the seed's.
+            least; if there is none, the status reports it and the joints are the seed's.
         """
         near = self.rest if seed is None else seed
         last = np.array(T) @ self._T_off
@@ -227,8 +227,8 @@ class SnakeSolver(RowSolver):
             q, inside = self._selector.choose(found, near)
             if inside and abs(q[2] - self._b) > SOLE_GAPS * self._e:
                 return self._solved(q)
-        # What the seed leads to stays among the candidates: near a degenerate place the net
-        # may miss it.
+        # The seed's solution stays among the candidates: near a degenerate place the grid may miss
+        # it.
         for bend in all_bends(P, self._e):
             found += self._branches(R, P, bend, near)
         if not found:
@@ -248,11 +248,11 @@ class SnakeSolver(RowSolver):
         return settled
 
     def _forward_equal(self, q: FloatArray) -> FloatArray:
-        """Give base to tip, shape (N, 4, 4), for six joints of equal halves, shape (N, 6)."""
+        """Return base to tip, shape (N, 4, 4), for six joints of equal halves, shape (N, 6)."""
         return self._chain.forward(q[:, HALVES])
 
     def _jacobian_equal(self, q: FloatArray) -> FloatArray:
-        """Give the Jacobian, shape (N, 6, 6), of six joints of equal halves, shape (N, 6)."""
+        """Return the Jacobian, shape (N, 6, 6), of six joints of equal halves, shape (N, 6)."""
         J = jacobian(self._chain, q[:, HALVES])
         J[..., 4:6] += J[..., :5:-1]
         return J[..., :6]
@@ -260,7 +260,7 @@ class SnakeSolver(RowSolver):
     def _unsolved(
         self, R: FloatArray, P: tuple[float, float, float], near: Sequence[float]
     ) -> IkResult:
-        """Answer with the seed and how far it misses the pose."""
+        """Return the seed and how far it misses the pose."""
         here = np.array(self._chain.forward_floats(near)) @ self._T_off
         away = here[:3, :3].T @ R
         turn = [away[2, 1] - away[1, 2], away[0, 2] - away[2, 0], away[1, 0] - away[0, 1]]
@@ -302,11 +302,10 @@ class SnakeSolver(RowSolver):
         self._store(found, result, rows)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose with wrist halves under a right angle.
+        """Return every solution of one pose with wrist halves under a right angle.
 
-        A pose that a straight wrist has may have a continuum of others, with the wrist bent back
-        on itself: then as many of them as the search comes across. Each is measured by forward
-        kinematics.
+        A pose with a straight-wrist solution may have a continuum of others, with the wrist bent
+        back on itself: then as many as the search finds. Each is measured by forward kinematics.
         """
         last = T @ self._T_off
         P, rest = _seen_from(last), self.rest
@@ -332,7 +331,7 @@ class SnakeSolver(RowSolver):
         bend: tuple[float, float],
         seed: Sequence[float],
     ) -> list[list[float]]:
-        """Give the shaft's joints for one bend of the wrist, in two ways: eight floats each."""
+        """Return the shaft's joints for one bend of the wrist, in two ways: eight floats each."""
         p, y = bend
         (xx, _, zx), (xy, _, zy), (xz, _, zz) = (R @ _wrist_rotation(p, y).T).tolist()
         h = sqrt(zx * zx + zz * zz)
@@ -349,7 +348,7 @@ class SnakeSolver(RowSolver):
 
 
 def _equal_limits(limits: JointLimits) -> JointLimits:
-    """Give the limits of six joints, the halves of the wrist together."""
+    """Return the limits of six joints, the halves of the wrist together."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
     np.maximum.at(lower, HALVES, limits.lower)
     np.minimum.at(upper, HALVES, limits.upper)
@@ -357,13 +356,13 @@ def _equal_limits(limits: JointLimits) -> JointLimits:
 
 
 def _seen_from(T: FloatArray) -> tuple[float, float, float]:
-    """Give the base's origin as seen from a frame (m)."""
+    """Return the base's origin in a frame (m)."""
     x, y, z = (-(T[:3, :3].T @ T[:3, 3])).tolist()
     return x, y, z
 
 
 def _wrist_rotation(p: float, y: float) -> FloatArray:
-    """Give the rotation from the shaft after its roll to the wrist's last frame, shape (3, 3)."""
+    """Return the rotation from the rolled shaft to the wrist's last frame, shape (3, 3)."""
     sp, cp, s2, c2 = sin(p), cos(p), sin(2.0 * y), cos(2.0 * y)
     first = np.array([[sp, cp, 0.0], [0.0, 0.0, 1.0], [cp, -sp, 0.0]])
     middle = np.array([[c2, 0.0, s2], [0.0, 1.0, 0.0], [-s2, 0.0, c2]])

@@ -1,7 +1,7 @@
-"""What every inverse kinematics offers, and what those that solve row by row share.
+"""The interface of every inverse kinematics, and the shared code of row-by-row solvers.
 
-``Arm`` asks an :class:`IkSolver` and nothing else: what a solver cannot do, or has no quicker code
-for, it leaves as it is here.
+``Arm`` calls only an :class:`IkSolver`. A solver inherits the methods that it cannot do, or has no
+quicker code for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["IkSolver", "RowSolver", "RowsIndex"]
 
 FloatArray = npt.NDArray[np.float64]
 RowsIndex: TypeAlias = slice | npt.NDArray[np.intp]
-"""Which rows of a batch: a run of them, or their numbers."""
+"""Which rows of a batch: a range, or their indices."""
 
 
 class IkSolver(ABC):
@@ -39,8 +39,8 @@ class IkSolver(ABC):
     Attributes:
         limits: The arm's joint limits.
         branch_names: Names of the branches, in the order of ``solve_all``; empty without names.
-        is_closed_form: Whether solutions are computed; otherwise they are searched, and each
-            pose takes a search of its own.
+        is_closed_form: Whether solutions are computed; otherwise they are searched, and each pose
+            takes its own search.
     """
 
     __slots__ = ("limits",)
@@ -86,48 +86,48 @@ class IkSolver(ABC):
         policy: IkPolicy = IkPolicy.EXACT,
         good: npt.NDArray[np.bool_] | None = None,
     ) -> BatchIkResult:
-        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` come back invalid.
+        """Solve N poses, shape (N, 4, 4), in bounded memory; rows not ``good`` become invalid.
 
-        The seed is one for all, shape (n,), or one a pose, shape (N, n).
+        The seed is one for all, shape (n,), or one per pose, shape (N, n).
 
         Raises:
             InvalidInput: The solver does not offer the policy.
         """
 
     def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
-        """Solve N poses position-first, from a seed (n,) alone if the solver can search so."""
+        """Solve N poses position-first, from a seed (n,) alone if the solver supports it."""
         return self.solve_batch(T, seed, IkPolicy.POSITION_FIRST)
 
     @abstractmethod
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give every solution of one pose, shape (4, 4), inside the limits or not."""
+        """Return every solution of one pose, shape (4, 4), inside the limits or not."""
 
     def solve_branch(
         self, T: FloatArray, branch: str, seed: Sequence[float] | FloatArray | None = None
     ) -> IkResult:
-        """Solve one pose, shape (4, 4), by the branch of a name, inside the limits or not.
+        """Solve one pose, shape (4, 4), on a named branch, inside the limits or not.
 
         Raises:
-            UnknownName: There is no such branch; lists those that exist.
+            UnknownName: The branch is unknown; lists those that exist.
         """
         raise UnknownName("branch", branch, self.branch_names)
 
 
 class RowSolver(IkSolver):
-    """A solver that works off a batch in chunks of rows.
+    """A solver that processes a batch in chunks of rows.
 
     Args:
         limits: The arm's joint limits.
-        rest: The seed where none is given (rad, m), n floats.
+        rest: The default seed (rad, m), n floats.
 
     Attributes:
-        rest: The seed where none is given (rad, m), n floats.
+        rest: The default seed (rad, m), n floats.
     """
 
     __slots__ = ("rest",)
 
     chunk: int = 4096
-    """Rows worked on at once: their columns fit a core's cache, whatever the size of the batch."""
+    """Rows processed at once: their columns fit a core's cache, whatever the batch size."""
     exact_only: str = ""
     """Why the policy "position_first" is refused, as the end of a sentence; empty if it is not."""
 
@@ -170,9 +170,9 @@ class RowSolver(IkSolver):
         Args:
             T: Base to tip, shape (M, 4, 4).
             seed: Joint positions to stay near (rad, m), shape (M, n).
-            policy: One that the solver offers.
-            result: What to write into.
-            rows: Where to, M of them.
+            policy: A policy that the solver offers.
+            result: Where to write.
+            rows: Its rows to write, M of them.
         """
 
     def _check_policy(self, policy: IkPolicy) -> None:
@@ -180,7 +180,7 @@ class RowSolver(IkSolver):
             raise InvalidInput("policy", f"{policy.value} {self.exact_only}")
 
     def _store(self, found: Sequence[IkResult], result: BatchIkResult, rows: RowsIndex) -> None:
-        """Write poses that were solved one by one."""
+        """Write poses solved one by one."""
         q = np.array([one.q for one in found])
         result.q[rows] = q
         result.status[rows] = [one.status for one in found]
@@ -194,7 +194,7 @@ class RowSolver(IkSolver):
         position_error: float = 0.0,
         rotation_error: float = 0.0,
     ) -> IkResult:
-        """Wrap joint positions that give the pose, and by how much they miss it (m, rad)."""
+        """Wrap joint positions that solve the pose, and their errors (m, rad)."""
         array = np.array(q, dtype=np.float64)
         array.setflags(write=False)
         violations = self.limits.violations(q)

@@ -1,13 +1,13 @@
 """Inverse kinematics of six revolute joints whose last three axes meet: a PUMA without offsets.
 
-The hand's pose gives the wrist's centre; waist, shoulder and elbow put it there, in two times two
-ways; the three joints of the wrist then turn the hand, in two ways. The eight branches have the
-names that PUMA users give them:
+The hand's pose determines the wrist's centre. Waist, shoulder and elbow put it there, in two times
+two ways. The three wrist joints then turn the hand, in two ways. The eight branches have their
+usual PUMA names:
 
 * arm ``left`` or ``right``: the waist faces the wrist, or looks away from it.
 * elbow ``up`` or ``down``: above or below the line from shoulder to wrist.
 * wrist ``up`` or ``down``: wrist_pitch is positive or negative. Positive is up where forearm_roll
-  is 0 and the fore arm points forward.
+  is 0 and the forearm points forward.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ __all__ = ["SphericalWristSolver"]
 FloatArray = npt.NDArray[np.float64]
 
 _ALPHAS = (0.0, -pi / 2, 0.0, -pi / 2, -pi / 2, pi / 2)
-"""alpha (rad) of the rows that the closed form is made for."""
+"""alpha (rad) of the rows that the closed form requires."""
 _WAISTS = 361
-"""Waists to try then, one a degree."""
+"""Number of waists to try then, one per degree."""
 _TURNS = 2.0 * pi * np.arange(-2.0, 3.0)
 """Whole turns (rad) between which two rolls of a straight wrist can share their sum."""
 
@@ -52,7 +52,7 @@ class SphericalWristSolver(BranchSolver):
         limits: Its joint limits.
 
     Raises:
-        ModelError: The arm's chain is another one.
+        ModelError: The arm's chain does not match.
     """
 
     branch_names = tuple(
@@ -87,10 +87,10 @@ class SphericalWristSolver(BranchSolver):
         return found
 
     def _at_any_waist(self, hand: FloatArray, seed: FloatArray) -> FloatArray:
-        """Solve a pose (4, 4) with the wrist on the waist's axis, where any waist will do.
+        """Solve a pose (4, 4) with the wrist on the waist's axis, where any waist angle works.
 
-        Of waists all round the one nearest the seed (6,) that leaves the wrist inside its limits,
-        for each branch on its own; the seed's where none does. Shape (8, 6).
+        For each branch separately, take the waist nearest the seed (6,) that leaves the wrist
+        inside its limits; the seed's if none does. Shape (8, 6).
         """
         waists = seed[0] + np.linspace(-pi, pi, _WAISTS)
         many = np.broadcast_to(hand, (_WAISTS, 4, 4))
@@ -102,13 +102,13 @@ class SphericalWristSolver(BranchSolver):
         return np.asarray(found[best, np.arange(shape[1])])
 
     def _at_waist(self, hand: FloatArray, facing: FloatArray, seed_roll: FloatArray) -> FloatArray:
-        """Give the eight branches, (N, 8, 6), for hands (N, 4, 4) that left waists (N,) face."""
+        """Return the eight branches, (N, 8, 6), for hands (N, 4, 4) that left waists (N,) face."""
         x, y, z = self._wrist(hand).T
         radius = np.hypot(x, y)
         found = []
         for away, up in product((False, True), (True, False)):
             waist = facing + pi if away else facing
-            # An elbow is up on the left as its angle is negative, on the right as it is positive.
+            # On the left an elbow is up if its angle is negative, on the right if it is positive.
             shoulder, elbow = self._elbow.angles(
                 -radius if away else radius, z, 1.0 if up == away else -1.0
             )
@@ -120,7 +120,7 @@ class SphericalWristSolver(BranchSolver):
         return np.stack(found, axis=1)
 
     def _wrist(self, hand: FloatArray) -> FloatArray:
-        """Where the wrist's axes meet, seen from the shoulder (m), shape (N, 3)."""
+        """Intersection of the wrist's axes, from the shoulder (m), shape (N, 3)."""
         wrist: FloatArray = hand[:, :3, 3] - self._hand * hand[:, :3, 2]
         wrist[:, 2] -= self._height
         return wrist
@@ -143,15 +143,16 @@ class SphericalWristSolver(BranchSolver):
         return found
 
     def _straight_roll(self, U: FloatArray, seed_roll: FloatArray) -> FloatArray:
-        """Give forearm_roll of a straight wrist, which only the sum of both rolls matters to.
+        """Return forearm_roll of a straight wrist, where only the sum of both rolls matters.
 
-        It is as near to the seed as both rolls stay inside their limits; the seed where they
-        cannot. A wrist folded back by half a turn has their difference instead of their sum.
+        It is as near to the seed as possible with both rolls inside their limits; the seed's if
+        they cannot be. For a wrist folded back by half a turn, the difference matters instead of
+        the sum.
         """
         lower, upper = self.limits.lower, self.limits.upper
         total = np.arctan2(U[:, 1, 0], U[:, 1, 1])[:, None]
         sign = np.where(U[:, 2, 2] > 0.0, 1.0, -1.0)[:, None]
-        # What forearm_roll is with wrist_roll at its limits, whole turns apart.
+        # The forearm_roll values with wrist_roll at its limits, whole turns apart.
         ends = sign * (total - np.array([lower[5], upper[5]]))
         low = np.maximum(ends.min(axis=1, keepdims=True) + _TURNS, lower[3])
         high = np.minimum(ends.max(axis=1, keepdims=True) + _TURNS, upper[3])
@@ -178,7 +179,7 @@ class SphericalWristSolver(BranchSolver):
 
 
 def _in_forearm(hand: FloatArray, arm: FloatArray) -> FloatArray:
-    """Give the hand's rotation before the wrist's first turn, z along the fore arm, (N, 3, 3)."""
+    """Return the hand's rotation before the wrist's first turn, z along the forearm, (N, 3, 3)."""
     s1, c1 = np.sin(arm[:, 0]), np.cos(arm[:, 0])
     s23, c23 = np.sin(arm[:, 1] + arm[:, 2]), np.cos(arm[:, 1] + arm[:, 2])
     x = np.stack([c23 * c1, c23 * s1, -s23], axis=1)

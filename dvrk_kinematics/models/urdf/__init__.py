@@ -1,4 +1,4 @@
-"""URDFs: this project's own, and those of others, as the links of an arm."""
+"""URDFs: this project's own, and third-party ones, as the links of an arm."""
 
 from dvrk_kinematics.models.urdf.describe_urdf import describe
 from dvrk_kinematics.models.urdf.solids import Shape, Solid, read_solids

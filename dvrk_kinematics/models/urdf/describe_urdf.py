@@ -13,7 +13,7 @@ __all__ = ["describe", "expand", "urdf_files"]
 
 _ENDING = ".urdf.xacro"
 _HINT = "install xacro with pip, or ros-<distro>-xacro where ROS 2 is installed"
-# xacro keeps the file that it is reading in a global.
+# xacro keeps the file it is reading in a global.
 _XACRO = threading.Lock()
 
 
@@ -35,11 +35,11 @@ def describe(arm: str, **arguments: str) -> str:
         **arguments: Arguments of the xacro file, such as instrument="400117" or prefix="left_".
 
     Returns:
-        The text of the URDF, with links prefixed by the arm's name unless told otherwise.
+        The text of the URDF, with links prefixed by the arm's name by default.
 
     Raises:
-        UnknownName: If there is no description for such an arm.
-        ModelError: If the arguments make no sense, or an Si arm is asked for.
+        UnknownName: If the arm has no description.
+        ModelError: If the arguments make no sense, or an Si arm is requested.
     """
     stem = "suj" if arm.startswith("SUJ") else _model_stem(arm)
     described = urdf_files()
@@ -50,7 +50,7 @@ def describe(arm: str, **arguments: str) -> str:
 
 
 def _model_stem(arm: str) -> str:
-    """The file that describes an arm has the name of the arm's model; "" for no arm."""
+    """The name of an arm's description file, which is its model's name; "" for no arm."""
     try:
         return files.model_name(arm).lower()
     except UnknownName:
@@ -65,7 +65,7 @@ def expand(name: str | Path, **arguments: str) -> str:
         **arguments: Its xacro arguments.
 
     Raises:
-        UnknownName: If there is no such description.
+        UnknownName: If the description is unknown.
         ModelError: If xacro refuses it; names the file and the reason.
         MissingExtra: If xacro is not installed.
     """
@@ -86,7 +86,7 @@ def expand(name: str | Path, **arguments: str) -> str:
         except ExpatError as error:
             raise ModelError(str(path), f"is no XML: {error}") from error
         except Exception as error:
-            # A xacro file is a program: what it runs into may be anything. What follows the
-            # first line is the expression, which tells a user nothing.
+            # A xacro file is a program and may raise anything. After the first line comes the
+            # expression, which means nothing to a user.
             lines = str(error).splitlines() or [type(error).__name__]
             raise ModelError(str(path), lines[0].strip()) from error

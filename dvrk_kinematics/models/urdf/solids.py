@@ -28,7 +28,7 @@ class Solid:
     """One visual of a link.
 
     Attributes:
-        link: The link that it is fixed to.
+        link: The link it is fixed to.
         shape: What it is.
         size: Edges (box), radius and length along z (cylinder) or radius (sphere), in metres.
         T_link_solid: Pose of its middle in the link, shape (4, 4).
@@ -46,7 +46,7 @@ def read_solids(text: str, source: str = "URDF") -> tuple[Solid, ...]:
     """The visuals of a URDF; meshes are left out.
 
     Raises:
-        ModelError: If the text is no URDF.
+        ModelError: If the text is not a URDF.
     """
     robot = parse_robot(text, source, has_visuals=True)
     colours = {m.name: tuple(m.color.rgba) for m in robot.materials if m.color is not None}

@@ -28,7 +28,7 @@ _AXIS_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """Whom a joint follows: its position is ``multiplier * joint + offset``."""
+    """The joint that a joint follows: its position is ``multiplier * joint + offset``."""
 
     joint: str
     multiplier: float
@@ -46,7 +46,7 @@ class UrdfJoint:
         T_pre: Constant before the joint, which moves along or about z, shape (4, 4).
         T_post: Constant after it, shape (4, 4).
         model: Kind and limits; without limits for a fixed or continuous one.
-        mimic: Whom it follows, None if it moves by itself or is fixed.
+        mimic: The joint it follows; None if it moves on its own or is fixed.
     """
 
     name: str
@@ -149,12 +149,12 @@ def _read_mimic(joint: Any, where: str) -> Mimic | None:
 
 
 def follow_mimics(joints: Mapping[str, UrdfJoint], source: str) -> dict[str, Mimic]:
-    """For every joint that moves, the one that really moves it; mimics of mimics are followed.
+    """For every moving joint, the joint that drives it; mimics of mimics are followed.
 
-    A joint that moves by itself follows itself with factor 1.
+    A joint that moves on its own follows itself with factor 1.
 
     Raises:
-        ModelError: If a mimic goes in a circle, or follows a joint that is missing or fixed.
+        ModelError: If a mimic is circular, or follows a joint that is missing or fixed.
     """
     found: dict[str, Mimic] = {}
     for joint in joints.values():
@@ -166,7 +166,7 @@ def follow_mimics(joints: Mapping[str, UrdfJoint], source: str) -> dict[str, Mim
 def _follow(
     joint: UrdfJoint, joints: Mapping[str, UrdfJoint], source: str, found: dict[str, Mimic]
 ) -> None:
-    """Adds a joint and all that it follows; what is found already is not followed again."""
+    """Adds a joint and all that it follows; joints already found are not followed again."""
     where = f"{source}: joint {joint.name}"
     followers: dict[str, Mimic] = {}
     while joint.name not in found:

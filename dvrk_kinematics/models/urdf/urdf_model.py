@@ -35,20 +35,20 @@ __all__ = ["UrdfModel", "parse_robot", "parse_urdf", "read_urdf"]
 
 _LOGGER = logging.getLogger(__name__)
 _HINT = "install urdfdom-py with pip, or ros-<distro>-urdfdom-py where ROS 2 is installed"
-# urdf_parser_py reports what it does not know through one function of its module.
+# urdf_parser_py reports unknown items through one function of its module.
 _REPORTING = threading.Lock()
 _DEEPEST = 100
-"""Elements that may be nested; a URDF needs six, and what simulators add to it a few more."""
+"""Nesting depth of elements; a URDF needs six, and simulator additions a few more."""
 
 _READ_OF = {
     "robot": ("link", "joint"),
     "link": ("inertial",),
     "joint": ("origin", "parent", "child", "axis", "limit", "mimic"),
 }
-"""What is read of an element. Transmissions, gazebo, ros2_control and whatever others add to a
-URDF has rules of its own, which are the business of those who use it; so have collision solids."""
+"""What is read of an element. Transmissions, gazebo, ros2_control and other additions to a URDF
+have their own rules, which only their users need; so do collision solids."""
 _SHOWN_OF = {"robot": ("material",), "link": ("visual",)}
-"""What is read besides by those who show a robot."""
+"""What is read in addition to display a robot."""
 
 
 def parse_robot(text: str, source: str, has_visuals: bool = False) -> Any:
@@ -57,14 +57,14 @@ def parse_robot(text: str, source: str, has_visuals: bool = False) -> Any:
     Args:
         text: The whole file.
         source: Its name, for errors.
-        has_visuals: Whether to read visuals and materials, which may refuse the URDF. Kinematics
-            does without.
+        has_visuals: Whether to read visuals and materials, which may cause a refusal. Kinematics
+            does not need them.
 
     Returns:
         A ``urdf_parser_py.urdf.Robot``.
 
     Raises:
-        ModelError: If it is no XML or no URDF; names the file and what is wrong.
+        ModelError: If it is not XML or not a URDF; names the file and what is wrong.
         MissingExtra: If urdf_parser_py is not installed.
     """
     try:
@@ -82,12 +82,12 @@ def parse_robot(text: str, source: str, has_visuals: bool = False) -> Any:
     except core.ParseError as error:
         raise ModelError(source, f"is no URDF: {' '.join(str(error).split())}") from error
     except Exception as error:
-        # What the library lets through from below its own checks may be anything.
+        # The library's own checks may let any exception through from below.
         raise ModelError(source, f"is no URDF: {type(error).__name__}: {error}") from error
 
 
 def _drop_others(element: Any, has_visuals: bool) -> None:
-    """Leave out what is not needed, before anybody judges whether it is right."""
+    """Leave out what is not needed, before anything validates it."""
     if element.tag not in _READ_OF:
         return
     read = (*_READ_OF[element.tag], *(_SHOWN_OF.get(element.tag, ()) if has_visuals else ()))
@@ -112,7 +112,7 @@ def _lxml_parser(etree: Any) -> Any:
 
 
 def _check_xml(text: str, source: str) -> None:
-    """Refuses what is no XML, no URDF, nested without end, or has entities that could expand."""
+    """Refuses text that is not XML, not a URDF, nested too deep, or has expandable entities."""
     parser = expat.ParserCreate(None, "}")
     depth = 0
 
@@ -150,7 +150,7 @@ def _check_xml(text: str, source: str) -> None:
 @contextmanager
 def _quiet(library: Any, source: str) -> Iterator[None]:
     """Sends remarks about unknown tags to the log instead of the terminal."""
-    # The parser calls the one, the records of a URDF the other.
+    # The parser calls one, the records of a URDF the other.
     modules = (library.core, library)
     before = [module.on_error for module in modules]
 
@@ -173,11 +173,11 @@ class UrdfModel:
     Attributes:
         name: Name of the robot.
         links: All links, parents before children, mimics resolved to the joints below.
-        joints: The joints that move by themselves, in the order of the file, signs applied.
+        joints: The joints that move on their own, in the order of the file, signs applied.
         root: The link whose pose is ``T_root``.
         source: The file.
-        movable: Every joint that moves, mimics included, in the order of the file: whom it
-            follows, itself if nobody, with the signs of ``parse_urdf`` applied.
+        movable: Every joint that moves, mimics included, in the order of the file: the joint it
+            follows, or itself if none, with the signs of ``parse_urdf`` applied.
     """
 
     name: str
@@ -189,7 +189,7 @@ class UrdfModel:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that move by themselves, in order."""
+        """Names of the joints that move on their own, in order."""
         return tuple(joint.name for joint in self.joints)
 
 
@@ -217,13 +217,13 @@ def parse_urdf(
         text: The whole URDF.
         source: Name of the file, for errors.
         signs: +1 or -1 for joints that count against the controller; their mimics turn with them.
-        root: Link that the poses are counted from, fixed to the URDF's own root; that by default.
-        T_root: Pose of that link in the frame that poses are wanted in, shape (4, 4).
+        root: Link that poses are relative to, fixed to the URDF's own root; by default that root.
+        T_root: Pose of that link in the frame wanted for poses, shape (4, 4).
 
     Raises:
-        ModelError: If the text is no URDF, a name is given twice, links form no single tree, a
-            mimic goes in a circle or nowhere, or a number cannot be used; names file and joint.
-        UnknownName: If ``signs`` or ``root`` name what the URDF does not have.
+        ModelError: If the text is not a URDF, a name is repeated, links do not form a single tree,
+            a mimic is circular or leads nowhere, or a number cannot be used; names file and joint.
+        UnknownName: If ``signs`` or ``root`` name something that the URDF does not have.
         InvalidInput: If a sign is neither 1 nor -1, or ``T_root`` is not a valid pose.
     """
     robot = parse_robot(text, source)

@@ -1,8 +1,8 @@
 """The Block-O, its published speeds, and how the tip traces it or any other figure.
 
-The outline and the speeds are those of "Forward kinematics, closed-form inverse kinematics
-analysis, and trajectory generation for dVRK patient side manipulator" (Eubel, Asghari Adib, Alam).
-docs/block_o.md says where this differs from the paper, and why.
+The outline and the speeds come from "Forward kinematics, closed-form inverse kinematics analysis,
+and trajectory generation for dVRK patient side manipulator" (Eubel, Asghari Adib, Alam).
+docs/block_o.md explains where this differs from the paper, and why.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ PRESETS: Mapping[str, TipSpeeds] = MappingProxyType(
 """The paper's tests (a) to (d); all turn with pi/12 rad/s and pi/6 rad/s^2."""
 
 QUICK = TipSpeeds(0.02, 0.04, pi / 4.0, pi / 2.0)
-"""Speeds at which a person will wait for a figure: those of (d), turning three times as fast."""
+"""Speeds at which a person can wait for a figure: those of (d), turning three times as fast."""
 
 
 def find_preset(name: str) -> TipSpeeds:
-    """Look the speeds of one of the paper's tests up.
+    """Look up the speeds of one of the paper's tests.
 
     Raises:
-        UnknownName: There is none of that name; lists those that exist.
+        UnknownName: The name is unknown; lists the known names.
     """
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
@@ -71,12 +71,12 @@ def trace_paths(
     """The pieces of tracing a figure: translations, and rotations on the spot in between.
 
     A round trip of the Block-O turns the tool by 315 degrees, and no roll joint has room for a
-    second one. So each repetition starts with turning back on the spot. A figure whose orientation
-    is fixed needs neither.
+    second one. So each repetition starts by turning back on the spot. A figure with a fixed
+    orientation needs neither.
 
     Args:
-        figure: What is traced.
-        T_base_figure: Where the figure's frame lies, shape (4, 4).
+        figure: The figure to trace.
+        T_base_figure: Pose of the figure's frame, shape (4, 4).
         scale: Size, as a factor.
         repeat: How many times.
 
@@ -84,7 +84,7 @@ def trace_paths(
         Each piece ends where the next begins; corners without a turn have no rotation.
 
     Raises:
-        InvalidInput: An invalid pose or scale, or repeated less than once.
+        InvalidInput: The pose or scale is invalid, or the figure is repeated less than once.
     """
     if repeat < 1:
         raise InvalidInput("repeat", f"must be at least 1, is {repeat}")
@@ -110,15 +110,15 @@ def trace_figure(
     """Time the tracing of a figure, for ``plan_motion``.
 
     Args:
-        figure: What is traced.
-        T_base_figure: Where the figure's frame lies, shape (4, 4).
+        figure: The figure to trace.
+        T_base_figure: Pose of the figure's frame, shape (4, 4).
         scale: Size, as a factor.
         speeds: How fast; ``PRESETS`` has those of the paper.
         scaling: Name of the time scaling; "normalised" is the paper's own rule.
         repeat: How many times.
 
     Raises:
-        InvalidInput: An invalid pose or scale, or repeated less than once.
-        UnknownName: There is no such scaling.
+        InvalidInput: The pose or scale is invalid, or the figure is repeated less than once.
+        UnknownName: The scaling is unknown.
     """
     return make_segments(trace_paths(figure, T_base_figure, scale, repeat), speeds, scaling)

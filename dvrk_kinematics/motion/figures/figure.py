@@ -1,10 +1,10 @@
-"""Closed polygons for the tip to trace, and the poses that tracing them demands.
+"""Closed polygons for the tip to trace, and the poses needed to trace them.
 
 Tool z points into the plane, against the figure's z. The tip goes straight from corner to corner.
 With the orientation "along" tool x points along the travel, and the tool turns on the spot at each
-corner but the first, where it ends as it came: a polygon of C corners has C translations, C - 1
-rotations and 2 C poses. With "fixed" the tool keeps the orientation of the first side, and there
-are no rotations.
+corner but the first, where it keeps the orientation in which it arrives: a polygon of C corners
+has C translations, C - 1 rotations and 2 C poses. With "fixed" the tool keeps the orientation of
+the first side, and there are no rotations.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_orientation(text: str) -> Orientation:
     """The orientation of a name.
 
     Raises:
-        InvalidInput: There is none of that name; lists those that exist.
+        InvalidInput: The name is unknown; lists the known names.
     """
     try:
         return Orientation(text)
@@ -58,10 +58,10 @@ def load_figure(path: Path | str) -> Figure:
 
     Args:
         path: The file. ``corners`` is a list of [x, y] or [x, y, 0] in metres; ``name`` may be
-            left out, then the figure is called like the file; ``orientation`` is along or fixed.
+            left out, then the figure takes the file's name; ``orientation`` is along or fixed.
 
     Raises:
-        ModelError: It cannot be read, is no figure, or holds text where a number belongs; names
+        ModelError: It cannot be read, is not a figure, or holds text where a number belongs; names
             the file and the place in it.
     """
     file = Path(path)
@@ -82,13 +82,13 @@ def load_figure(path: Path | str) -> Figure:
 
 
 SHORTEST_SIDE_M = 1e-6
-"""Neighbouring corners nearer than this (m) are the same: there is no direction to travel in."""
+"""Neighbouring corners closer than this (m) are the same: there is no direction of travel."""
 _LARGEST_M = 1000.0
 """No corner is farther from the origin of its figure (m)."""
 _OFF_PLANE_M = 1e-9
 """How far from the plane a corner may be (m): rounding."""
 _STRAIGHT_BACK_RAD = 1e-6
-"""A corner nearer than this (rad) to a half turn leads back the way it came."""
+"""A corner within this angle (rad) of a half turn leads straight back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,15 +96,15 @@ class Figure:
     """A closed polygon in the plane z = 0 of its own frame.
 
     Attributes:
-        name: What it is called.
-        corners: Its corners in the order of travel (m), shape (C, 2), C >= 3; given as (C, 3)
-            their z must be 0. The way leads back to the first.
+        name: Its name.
+        corners: Its corners in the order of travel (m), shape (C, 2), C >= 3; if given as (C, 3),
+            their z must be 0. The path leads back to the first.
         orientation: How the tool is turned while the tip traces it: "along" or "fixed".
 
     Raises:
-        InvalidInput: Fewer than three corners, a corner that is not finite or not in the plane,
-            or one that repeats its neighbour; an orientation that does not exist. With "along"
-            also a corner where the way turns straight back.
+        InvalidInput: Fewer than three corners, a corner that is not finite or not in the plane, or
+            one that repeats its neighbour; an unknown orientation. With "along", also a corner
+            where the path turns straight back.
     """
 
     name: str
@@ -119,10 +119,11 @@ class Figure:
             _check_turns(_turns(self.sides))
 
     def oriented(self, orientation: str | Orientation) -> Figure:
-        """The same figure, traced with the tool turned as a name says.
+        """The same figure, traced with the named orientation of the tool.
 
         Raises:
-            InvalidInput: There is no such orientation, or "along" does not go with its corners.
+            InvalidInput: The orientation is unknown, or "along" does not suit the figure's
+                corners.
         """
         return replace(self, orientation=read_orientation(orientation))
 
@@ -133,7 +134,7 @@ class Figure:
 
     @property
     def turns(self) -> Array:
-        """By how much the tool turns at corners 2 to C, about the figure's z (rad), (C - 1,)."""
+        """How much the tool turns at corners 2 to C, about the figure's z (rad), (C - 1,)."""
         if self.orientation is Orientation.FIXED:
             return np.zeros(len(self.corners) - 1)
         return _turns(self.sides)
@@ -157,7 +158,7 @@ class Figure:
         """The start and end of every translation, in order.
 
         Args:
-            T_base_figure: Where the figure's frame lies, shape (4, 4).
+            T_base_figure: Pose of the figure's frame, shape (4, 4).
             scale: Size, as a factor.
 
         Returns:
@@ -165,8 +166,7 @@ class Figure:
             orientation, rows 2 i + 1 and 2 i + 2 the same position.
 
         Raises:
-            InvalidInput: What was given is not a valid pose, or the scale is not positive and
-                finite.
+            InvalidInput: The input is not a valid pose, or the scale is not positive and finite.
         """
         placed = check_pose(T_base_figure, "T_base_figure")
         corners = self.corners * check_scale(scale)
@@ -195,7 +195,7 @@ class Figure:
         turns = np.append(self.turns, 0.0)
         first = np.arctan2(sides[0, 1], sides[0, 0])
         headings = first + np.concatenate([[0.0], np.cumsum(turns[:-1])])
-        # A side without its end, then the turn at that end without its own: nothing comes twice.
+        # A side without its end, then the turn at that end without its own end: nothing repeats.
         u = np.arange(line_steps)[:, None] / line_steps
         w = np.arange(turn_steps) / max(1, turn_steps)
         points, angles = [], []
@@ -217,7 +217,7 @@ def check_scale(scale: float) -> float:
     """Refuse an invalid size.
 
     Raises:
-        InvalidInput: The scale is not positive and finite, or nothing can be computed with it.
+        InvalidInput: The scale is not positive and finite, or is too extreme to compute with.
     """
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidInput("scale", f"must be positive and finite, is {scale}")

@@ -1,4 +1,4 @@
-"""How much room to the joint limits a figure has at many places at once.
+"""How much room a figure has to the joint limits, at many places at once.
 
 The margin is the smallest distance of a joint to its limit along the whole figure, as a fraction
 of that joint's range (``arm.limits.margin``). Where the cannula rule is stricter than the lower
@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 CANNULA = "cannula"
-"""What limits a figure along which the wrist comes nearest to the cannula rule."""
+"""What limits a figure if the wrist comes nearest to the cannula rule."""
 _POSES_AT_ONCE = 32_768
 """Poses solved at a time, so that memory stays bounded."""
 _LARGEST_STEP_RAD = 0.5 * np.pi
-"""A joint that goes farther between two neighbouring samples is on another branch there."""
+"""A joint that moves farther than this between two neighbouring samples has changed branch."""
 
 
 class Steps(NamedTuple):
-    """Into how many steps a translation, and 45 degrees of a rotation, are divided."""
+    """How many steps a translation, and 45 degrees of a rotation, are divided into."""
 
     line: int
     turn: int
@@ -71,19 +71,19 @@ class FigureTrace(NamedTuple):
 class PlaceMargin:
     """Margins of one figure on one arm.
 
-    A place is four numbers: where the centre of the figure's box is in the base (m), and by how
-    much the figure is turned about its normal (rad).
+    A place is four numbers: where the centre of the figure's box is in the base (m), and how far
+    the figure is turned about its normal (rad).
 
     Args:
         arm: The arm.
-        figure: What is traced.
+        figure: The figure to trace.
         normal: The figure's z in the base, shape (3,).
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
 
     Attributes:
         figure: The same.
         joint_names: The arm's joints.
-        lower: Smallest joint positions (rad, m), shape (n,), by the cannula rule if that is
+        lower: Smallest joint positions (rad, m), shape (n,), by the cannula rule if it is
             stricter.
         upper: Largest joint positions, shape (n,).
         cannula: The cannula rule where it is stricter than the insertion's lower limit; else None.
@@ -119,13 +119,13 @@ class PlaceMargin:
             self.lower[rule.joint] = rule.min_insertion_m
 
     def pose(self, place: Array, scale: float) -> Array:
-        """Where the figure's frame lies, T_base_figure; (..., 4) -> (..., 4, 4)."""
+        """Pose of the figure's frame, T_base_figure; (..., 4) -> (..., 4, 4)."""
         R = self._R_base_plane @ so3.rot_z(place[..., 3])
         centre = np.append(scale * self.figure.centre, 0.0)
         return se3.make(R, place[..., :3] - R @ centre)
 
     def poses(self, scale: float, steps: Steps) -> Array:
-        """What the tip has to do in the figure's frame, shape (S, 4, 4)."""
+        """The tip's poses in the figure's frame, shape (S, 4, 4)."""
         eighths = np.ceil(np.abs(self.figure.turns).max() / (0.25 * np.pi) - 1e-9)
         return self.figure.sample(scale, steps.line, steps.turn * max(1, int(eighths)))
 
@@ -138,10 +138,11 @@ class PlaceMargin:
             places: Shape (M, 4).
             scale: Size of the figure.
             T_figure_tip: The poses, shape (S, 4, 4).
-            is_path: Whether the joints have to go from pose to pose; else each counts by itself.
+            is_path: Whether the joints must go from pose to pose; otherwise each counts on its
+                own.
 
         Returns:
-            Shape (M,); -infinite where the arm cannot do it at all.
+            Shape (M,); -infinite where the arm cannot trace the figure at all.
         """
         found = np.empty(len(places))
         chunk = max(1, _POSES_AT_ONCE // len(T_figure_tip))
@@ -178,7 +179,7 @@ class PlaceMargin:
         return FigureTrace(found.q[0], found.margins[0])
 
     def name_limit(self, q: Array, joint: int) -> str:
-        """What a joint at q, shape (n,), would meet first: its name, or ``CANNULA``."""
+        """The limit that q, shape (n,), would meet first: a joint's name, or ``CANNULA``."""
         is_low = q[joint] - self.lower[joint] < self.upper[joint] - q[joint]
         is_cannula = self.cannula is not None and joint == self.cannula.joint
         return CANNULA if is_low and is_cannula else self.joint_names[joint]
@@ -206,7 +207,7 @@ class PlaceMargin:
         return FigureTrace(q, margins)
 
     def _unwrap(self, q: Array) -> Array:
-        """Take whole turns out of each figure, then begin it on the turn with the most room."""
+        """Take whole turns out of each figure, then start it on the turn with the most room."""
         turning: npt.NDArray[np.intp] = np.flatnonzero(self._turning)
         path = np.unwrap(q[..., turning], axis=1)
         middle = 0.5 * (path.min(axis=1, keepdims=True) + path.max(axis=1, keepdims=True))
@@ -226,7 +227,7 @@ def plane_rotation(normal: ArrayLike) -> Array:
         Shape (3, 3).
 
     Raises:
-        InvalidInput: It is no direction: not three finite numbers, or all zero.
+        InvalidInput: It is not a direction: not three finite numbers, or all zero.
     """
     z = as_floats(normal, "normal")
     if z.shape != (3,) or not np.isfinite(z).all() or not np.linalg.norm(z) > 0.0:

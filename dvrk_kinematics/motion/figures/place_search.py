@@ -1,6 +1,6 @@
-"""Looks for the place of a figure with the most room: a grid over the reach, then polishing.
+"""Searches for the place with the most room for a figure: a grid over the reach, then polishing.
 
-Nothing here is random: the same question has the same answer.
+Nothing here is random: the same inputs always return the same result.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ __all__ = ["grid", "polish", "reach_box", "search"]
 _GRID = (9, 9, 9, 12)
 """Points of the grid along x, y, z and the turn about the normal."""
 _FEW_POSES = 4
-"""At how many of its corners a figure is looked at first, at most."""
+"""Maximum number of corners at which a figure is checked first."""
 _SHORTLISTS = (1024, 128, 128)
-"""How many places are left after a look at a few poses, at the corners, and along the sides."""
+"""How many places are left after checks at a few poses, at the corners, and along the sides."""
 _NEIGHBOUR = 1.5
-"""Places within so many spacings of the grid are neighbours."""
+"""Places within this many grid spacings are neighbours."""
 _STARTS = 12
-"""Places, apart from each other, from which a better one is searched."""
+"""Separate places from which we search for a better one."""
 _FIRST_ROUNDS = 6
-"""Rounds of that search for all of them."""
+"""Rounds of that search for all these places."""
 _FINALISTS = 3
-"""How many of them go on to the end."""
+"""How many of these places continue to the end."""
 _DIFFERENCE = 1e-6
-"""Step (m, rad) of the differences that the margin's gradient is taken by."""
+"""Step (m, rad) of the differences that approximate the margin's gradient."""
 _SMALLEST_STEP = 1e-3
-"""A place is found when its next step is smaller (part of the first step)."""
+"""A place is found when its next step is smaller than this (fraction of the first step)."""
 _SMALLEST_GAIN = 1e-5
-"""After a step that gains less (part of a joint's range) the next ones are shorter."""
+"""After a step that gains less than this (fraction of a joint's range), steps get shorter."""
 _MOST_ROUNDS = 40
-"""Rounds until a place is found, at most."""
+"""Maximum rounds until a place is found."""
 _MOST_ROWS = 16_384
-"""Rows of a linear program that is solved as a whole; the Block-O has half as many."""
+"""Rows of a linear program that we solve as a whole; the Block-O has half as many."""
 _MORE_ROWS = 2048
-"""How many of its worst rows a larger program begins with, and gains in each round."""
+"""How many of its worst rows a larger program starts with, and adds in each round."""
 _BROKEN = 1e-9
-"""By how much a row of a linear program may be broken (parts of a joint's range)."""
+"""How far a row of a linear program may be violated (fraction of a joint's range)."""
 
 
 def reach_box(arm: Arm) -> tuple[Array, Array]:
@@ -66,11 +66,11 @@ def search(
     """Find the best places of a figure.
 
     Args:
-        margin: Tells the margin of a place.
+        margin: Returns the margin of a place.
         box: Where its centre may be: smallest and largest coordinates (m).
         scale: Size of the figure.
-        density: How many times more places than usual are looked at, in the grid and after it.
-        progress: Who hears how far it is, and may end it.
+        density: How many times more places than usual to check, in the grid and after it.
+        progress: Receives progress, and may end planning.
 
     Returns:
         A few places, the best first, shape (K, 4).
@@ -78,8 +78,8 @@ def search(
     places, spacing = grid(box, density)
     corners, fine = margin.poses(scale, COARSE), margin.poses(scale, FINE)
     few = corners[:: -(-len(corners) // _FEW_POSES)]
-    # A margin of fewer poses is never smaller: what looks bad with a few is bad. They are too far
-    # apart to be a path.
+    # A margin of fewer poses is never smaller: a place that is bad for a few is bad for all. They
+    # are too far apart to be a path.
     looks = zip((few, corners, fine), _SHORTLISTS, strict=True)
     for number, (poses, count) in enumerate(looks, 1):
         found = margin.margins(places, scale, poses, is_path=poses is not few)
@@ -106,13 +106,13 @@ def polish(
     """Climb from each start to the nearest best place.
 
     Args:
-        margin: Tells the margin of a place.
-        starts: Where to begin, shape (K, 4).
+        margin: Returns the margin of a place.
+        starts: Where to start, shape (K, 4).
         scale: Size of the figure.
         first_step: How far to go at first (m, m, m, rad), shape (4,).
-        steps: How densely the figure is looked at.
-        rounds: Most steps to go.
-        progress: Who hears how far it is, and may end it.
+        steps: How densely the figure is sampled.
+        rounds: Maximum number of steps.
+        progress: Receives progress, and may end planning.
 
     Returns:
         The improved places, the best first, shape (K, 4).
@@ -131,7 +131,7 @@ def _count(usual: int, density: float) -> int:
 
 
 def _apart(places: Array, spacing: Array, count: int) -> Array:
-    """The first places that are no neighbours: neighbours climb to the same top."""
+    """The first places that are not neighbours: neighbours climb to the same top."""
     chosen: list[Array] = []
     for place in places:
         steps = [np.abs(place - other) / spacing for other in chosen]
@@ -154,7 +154,7 @@ def _climb(
     """The best place near a start, and its margin: steps that linear programs choose.
 
     The margin has edges, where the limiting joint changes, and its best place is on several of
-    them; gradients lead astray there. The distances to single limits are smooth.
+    them; gradients mislead there. The distances to single limits are smooth.
     """
     place, found = start, float(margin.margins(start[None], scale, poses)[0])
     step = 1.0
@@ -187,8 +187,8 @@ def _best_step(
 def _largest_margin(gradient: Array, room: Array, bound: Array) -> Array:
     """The step within a bound with the largest m for which m - gradient . step <= room, all rows.
 
-    A program with a hundred thousand rows takes its solver a second, in which nobody can end it.
-    But few rows matter: those that are left out and turn out to be broken are added.
+    A program with a hundred thousand rows takes its solver a second, which cannot be interrupted.
+    But few rows matter: rows that were left out and turn out to be violated are added.
 
     Args:
         gradient: Shape (R, 4).

@@ -1,6 +1,6 @@
 """Finds where in the dexterous workspace a figure fits best, and how large it may be.
 
-The figure lies in a plane whose normal the user gives, horizontal by default; the search is over
+The user sets the normal of the figure's plane, which is horizontal by default; the search is over
 its position and its turn about the normal. Tilting the plane as well gains less than 2 % of margin
 on a PSM, at any size of the Block-O, and a figure drawn on a table cannot be tilted.
 """
@@ -41,12 +41,12 @@ class Misfit(NamedTuple):
     """What keeps a figure from fitting.
 
     Attributes:
-        cause: What kind of thing it is.
-        reason: The same in words.
-        joint: The joint that forbids it; empty if none does.
+        cause: What kind of obstacle it is.
+        reason: The same, in words.
+        joint: The joint that prevents it; empty if none does.
         value: What the figure would need: a joint position (rad, m), the angle by which a joint
-            would have to turn (rad), the depth of the wrist (m) or the margin; NaN if there is no
-            number to it.
+            would have to turn (rad), the depth of the wrist (m) or the margin; NaN if no number
+            applies.
         limit: What is allowed.
     """
 
@@ -67,10 +67,10 @@ def find_misfit(
     """Find out why a figure does not fit.
 
     Args:
-        margin: Tells the margin of a place.
-        T_base_figure: Where it fits best and yet does not, shape (4, 4).
+        margin: Returns the margin of a place.
+        T_base_figure: The best place, where it still does not fit, shape (4, 4).
         scale: Its size there.
-        min_margin: The margin that it should have.
+        min_margin: The margin required.
         places: Places all over the arm's reach, shape (M, 4).
     """
     q, margins = margin.trace(T_base_figure, scale)
@@ -98,7 +98,7 @@ def _find_worst(margins: Array) -> tuple[int, int]:
 
 
 def _find_unreached(margin: PlaceMargin, scale: float, places: Array) -> Misfit:
-    """Tell apart a pose that is out of reach and poses between which the joints jump."""
+    """Distinguish a pose that is out of reach from poses between which the joints jump."""
     corners = margin.poses(scale, COARSE)
     alone = margin.margins(places, scale, corners, is_path=False)
     best = int(np.argmax(alone))
@@ -147,15 +147,15 @@ def _tell_limit(margin: PlaceMargin, q: Array, margins: Array) -> Misfit:
 
 
 _UP = (0.0, 0.0, 1.0)
-"""The normal of a plane that is level with the base."""
+"""The normal of a plane level with the base."""
 _NEXT_PART = 0.3
-"""Part of a size that is too large that is tried next."""
+"""After a size that is too large, the fraction of it to try next."""
 _SMALLEST_PART = 1e-3
-"""Part of a size that is too large under which none is tried."""
+"""Smallest fraction tried of a size that is too large."""
 _SCALE_TOLERANCE = 1e-3
-"""Part of the largest size by which the one that is found may be smaller."""
+"""How much smaller than the largest size the result may be, as a fraction."""
 _FIRST = 0.2
-"""Part of the looking that one search is."""
+"""Fraction of the total work that one search takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,13 +163,13 @@ class Placement:
     """A figure in the workspace of an arm.
 
     Attributes:
-        T_base_figure: Where the figure's frame lies, shape (4, 4).
+        T_base_figure: Pose of the figure's frame, shape (4, 4).
         scale: Size of the figure, as a factor.
         margin: Smallest distance of a joint to its limit along the figure, as a fraction of that
             joint's range. Where the cannula rule is stricter than the lower limit of the
             insertion, it is the limit. Negative if the figure does not fit.
-        limited_by: The joint that comes nearest, or ``CANNULA``.
-        limited_where: Where it does, as a fraction of the tip's travel.
+        limited_by: The joint that comes nearest to its limit, or ``CANNULA``.
+        limited_where: Where it does so, as a fraction of the tip's travel.
         q_start: Joint positions (rad, m) for the first corner, shape (n,), on the turn of roll
             from which the whole figure can be traced.
     """
@@ -197,20 +197,20 @@ def place(
 
     Args:
         arm: The arm; it needs a closed form.
-        figure: What is traced.
+        figure: The figure to trace.
         scale: Size, as a factor; None for the largest that fits.
-        normal: The figure's z in the base, shape (3,): against it the tool points.
+        normal: The figure's z in the base, shape (3,); the tool points against it.
         min_margin: Smallest margin that counts as fitting, as a fraction.
-        density: How many times more places than usual the search looks at, all the way.
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
-        progress: Who hears how far it is, and may end it.
+        density: How many times more places than usual the search checks, all the way.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
+        progress: Receives progress, and may end planning.
 
     Raises:
-        InvalidInput: An invalid scale, normal, margin, density or depth, or an arm that is
-            solved by iteration.
-        DoesNotFit: There is no such place; says why, and the largest scale that has one.
-        PlanningCancelled: Whoever watches ended it.
-        PlanningTimeout: It took longer than whoever watches allows.
+        InvalidInput: An invalid scale, normal, margin, density or depth, or an arm solved by
+            iteration.
+        DoesNotFit: No such place exists; reports why, and the largest scale that has one.
+        PlanningCancelled: The watcher ended it.
+        PlanningTimeout: It took longer than the watcher allows.
     """
     margin = PlaceMargin(arm, figure, normal, wrist_depth_m)
     finder = _Finder(arm, margin, min_margin, density, progress)
@@ -231,13 +231,13 @@ def largest_scale(
 
     Args:
         arm: The arm.
-        figure: What is traced.
+        figure: The figure to trace.
         normal: The figure's z in the base, shape (3,).
         min_margin: Smallest margin that counts as fitting, as a fraction.
 
     Raises:
         InvalidInput: An invalid normal or margin.
-        DoesNotFit: It does not fit at any size; says why.
+        DoesNotFit: It does not fit at any size; reports why.
     """
     return place(arm, figure, None, normal=normal, min_margin=min_margin).scale
 
@@ -250,14 +250,14 @@ def measure_placement(
     *,
     wrist_depth_m: float = WRIST_DEPTH_M,
 ) -> Placement:
-    """What the margin of a figure is at a given place, and what limits it.
+    """The margin of a figure at a given place, and what limits it.
 
     Args:
         arm: The arm.
-        figure: What is traced.
-        T_base_figure: Where the figure's frame lies, shape (4, 4).
+        figure: The figure to trace.
+        T_base_figure: Pose of the figure's frame, shape (4, 4).
         scale: Size, as a factor.
-        wrist_depth_m: Least distance of the wrist from the remote centre (m); 0 for no rule.
+        wrist_depth_m: Smallest distance of the wrist from the remote centre (m); 0 for no rule.
 
     Returns:
         The placement; its margin is negative, or -infinite, if the figure does not fit there.
@@ -303,7 +303,7 @@ class _Finder:
 
     def best(self, scale: float) -> Placement:
         """The best placement of one size, whether it fits or not."""
-        # How often it has to be looked for is not known: only the size asked for, if it fits.
+        # The number of searches is unknown: just one if the requested size fits.
         part = self._progress.attempt(self._searches, _FIRST)
         self._searches += 1
         places = search(self._margin, self._box, scale, self._density, part)
@@ -319,11 +319,11 @@ class _Finder:
     def refuse(
         self, best: Placement, scale: float | None, largest: Placement | None
     ) -> DoesNotFit:
-        """Say why the figure does not fit.
+        """Report why the figure does not fit.
 
         Args:
-            best: Where it fits best, and yet does not.
-            scale: The size asked for; None if it could have been any.
+            best: The best place, where it still does not fit.
+            scale: The requested size; None for any size.
             largest: The largest that fits; None if none does.
         """
         misfit = find_misfit(
@@ -341,7 +341,7 @@ class _Finder:
 
         @cache
         def excess(scale: float) -> float:
-            # Where the arm cannot do it at all there is no slope to follow.
+            # Where the arm cannot trace the figure at all, there is no slope to follow.
             return max(self.best(scale).margin, -1.0) - self._min_margin
 
         low, high = _NEXT_PART * too_large, too_large
@@ -350,7 +350,7 @@ class _Finder:
             if low < _SMALLEST_PART * too_large:
                 return None
         scale: float = brentq(excess, low, high, xtol=0.5 * _SCALE_TOLERANCE * low)
-        # The crossing is met from either side; what is answered has to fit.
+        # The crossing may be met from either side; the size returned must fit.
         while (found := self.best(scale)).margin < self._min_margin:
             scale = max(low, scale * (1.0 - 0.5 * _SCALE_TOLERANCE))
         return found

@@ -15,15 +15,15 @@ from dvrk_kinematics.motion.paths.path import check_pose, geodesic, turned
 __all__ = ["Arc"]
 
 _FLATTEST = 1e-6
-"""Smallest sine of an angle between the chords of a circle: flatter ones are straight."""
+"""Smallest sine of an angle between the chords of a circle: flatter arcs count as straight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arc:
     """A circular arc from a pose through a point to a pose, turning evenly on the way.
 
-    The orientation goes the shortest way from the start to the end, about one fixed axis; that of
-    the via point does not count.
+    The orientation takes the shortest way from the start to the end, about one fixed axis; the
+    orientation at the via point does not count.
 
     Args:
         T_start: Pose at the start, base to tip, shape (4, 4).
@@ -36,8 +36,8 @@ class Arc:
         sweep: Angle of the arc (rad), in (0, 2 pi).
 
     Raises:
-        InvalidInput: A pose is none, or the point is not finite.
-        CollinearPoints: The three points are on a line, or two of them coincide.
+        InvalidInput: A pose is invalid, or the point is not finite.
+        CollinearPoints: The three points are collinear, or two of them coincide.
     """
 
     T_start: Array
@@ -79,7 +79,7 @@ class Arc:
 
     @property
     def angle(self) -> float:
-        """By how much it turns (rad), at most pi."""
+        """How much it turns (rad), at most pi."""
         return float(np.linalg.norm(self._turn))
 
     @property
@@ -113,7 +113,7 @@ class Arc:
         return np.concatenate([linear, np.zeros_like(linear)], axis=1)
 
     def _around(self, u: Array, ahead: float) -> Array:
-        """Points of the circle about its centre (m), some angle ahead (rad); (N,) -> (N, 3)."""
+        """Points relative to the circle's centre (m), some angle ahead (rad); (N,) -> (N, 3)."""
         phi = (self.sweep * u + ahead)[:, None]
         return np.asarray(np.cos(phi) * self._axes[0] + np.sin(phi) * self._axes[1])
 
@@ -122,13 +122,13 @@ def _find_circle(start: Array, via: Array, end: Array) -> tuple[Array, Array]:
     """Centre, and the normal about which start turns through via to end.
 
     Raises:
-        CollinearPoints: There is no such circle.
+        CollinearPoints: No such circle exists.
     """
     a, b = via - start, end - start
     normal = np.cross(a, b)
     area, chords = float(np.linalg.norm(normal)), [a, b, end - via]
     sides = sorted(float(np.linalg.norm(chord)) for chord in chords)
-    # The smallest angle of the triangle: its sine is the doubled area by the two longer sides.
+    # The smallest angle of the triangle: its sine is twice the area over the two longer sides.
     if not area > _FLATTEST * sides[1] * sides[2]:
         off = area / sides[2] if sides[2] > 0.0 else 0.0
         raise CollinearPoints(start.tolist(), via.tolist(), end.tolist(), off)

@@ -1,13 +1,13 @@
-r"""Corners rounded with a given radius: lines that are passed without a stop.
+r"""Corners rounded with a given radius, so that the tip passes them without a stop.
 
 A blend leaves the first line ``radius`` before the corner and joins the second one ``radius``
-behind it. In between it is the parabola with the corner as its control point: with w from 0 to 1,
+after it. In between it is the parabola with the corner as its control point: with w from 0 to 1,
 
     p = p_begin + (2w - w^2) (p_corner - p_begin) + w^2 (p_end - p_corner),
 
-and the orientation is composed in the same way of what is left of the first turn and what there is
-of the second one. So velocity and angular velocity are continuous. With the speed v on both lines
-and the corner's angle phi (0 for straight on),
+and the orientation is composed in the same way, of the rest of the first turn and the part done of
+the second one. So velocity and angular velocity are continuous. With the speed v on both lines and
+the corner's angle phi (0 for straight on),
 
 * it passes the corner at exactly (radius / 2) sin(phi / 2);
 * the acceleration is constant, v^2 sin(phi / 2) / radius, along the bisector;
@@ -37,7 +37,7 @@ __all__ = ["Blend", "BlendedLines"]
 Rows = npt.NDArray[np.bool_]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-"""Where the speed is integrated for a length: to 1e-9 of it, 1e-4 where the path turns back."""
+"""Points for integrating speed to length: good to 1e-9 of it, 1e-4 where the path turns back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Blend:
         after: Twist from the corner to where it joins the second line (m, rad), shape (6,).
 
     Attributes:
-        deviation_m: How far it stays away from the corner (m).
+        deviation_m: Its distance from the corner (m).
     """
 
     T_start: Array
@@ -69,7 +69,7 @@ class Blend:
 
     @property
     def angle(self) -> float:
-        """By how much it turns on its way (rad)."""
+        """How much it turns on its way (rad)."""
         return self._integrate(slice(3, 6))
 
     def _integrate(self, part: slice) -> float:
@@ -84,7 +84,7 @@ class Blend:
 
     @property
     def peak_twist(self) -> tuple[float, float]:
-        """Met at one of its ends."""
+        """Reached at one of its ends."""
         return _largest(self.twist(np.array([0.0, 1.0])))
 
     @property
@@ -122,22 +122,22 @@ class Blend:
 
 
 class BlendedLines:
-    """Lines through poses, their inner corners rounded: one path, passed without a stop.
+    """Lines through poses with rounded inner corners: one path, followed without a stop.
 
-    The fraction goes evenly along the lines, and twice the radius counts for a blend; so a steady
-    rate of the fraction is a steady speed on the lines, and nowhere more.
+    The fraction goes evenly along the lines, and a blend counts as twice its radius. So a steady
+    rate of the fraction is a steady speed on the lines, and the speed is nowhere higher.
 
     Args:
         poses: Base to tip, shape (K, 4, 4), K >= 2.
-        radii: Radius of each inner corner (m), K - 2 of them; 0 is not one of a blend.
+        radii: Radius of each inner corner (m), K - 2 of them; 0 is not valid for a blend.
 
     Attributes:
         pieces: The lines, shortened, and the blends between them.
-        shares: Where in the fraction each piece begins and the last one ends, shape (P + 1,).
+        shares: The fraction at which each piece begins and the last one ends, shape (P + 1,).
 
     Raises:
-        InvalidInput: A pose is none, a line has no length, or a radius is not positive or longer
-            than its lines have room for.
+        InvalidInput: A pose is invalid, a line has no length, or a radius is not positive or too
+            long for its lines.
     """
 
     def __init__(self, poses: Array, radii: Sequence[float]) -> None:
@@ -163,7 +163,7 @@ class BlendedLines:
 
     @property
     def nominal_length(self) -> float:
-        """Length with twice the radius for each blend (m): what the fraction is a fraction of."""
+        """Length with twice the radius for each blend (m): the fraction is a fraction of this."""
         return self._nominal
 
     @cached_property
@@ -173,7 +173,7 @@ class BlendedLines:
 
     @cached_property
     def angle(self) -> float:
-        """By how much it turns on its way (rad)."""
+        """How much it turns on its way (rad)."""
         return sum(piece.angle for piece in self.pieces)
 
     @property
@@ -183,7 +183,7 @@ class BlendedLines:
 
     @property
     def peak_twist(self) -> tuple[float, float]:
-        """Met where pieces begin or end, since a blend goes evenly from one twist to the other."""
+        """Reached where pieces begin or end: a blend goes evenly from one twist to the other."""
         return _largest(self.twist(self.shares))
 
     @property
@@ -216,7 +216,7 @@ class BlendedLines:
         return out
 
     def _split(self, u: Array) -> list[tuple[Rows, Path, Array, float]]:
-        """Rows of u, piece, fractions of the piece and its share, for each piece that has any."""
+        """Rows of u, piece, fractions of the piece and its share, for each piece that has some."""
         which = np.clip(np.searchsorted(self.shares, u, side="right") - 1, 0, len(self.pieces) - 1)
         found = []
         for k in np.unique(which):

@@ -3,7 +3,7 @@
 A path is a curve of poses over a fraction u in [0, 1]. Its derivative by u is a twist (linear
 before angular, of the tip's origin, along the axes of the base), so that with du/dt the tip's
 velocity is ``twist(u) * du/dt`` and its acceleration ``bend(u) * (du/dt)^2 + twist(u) * d2u/dt2``.
-Arcs and blends have files of their own.
+Arcs and blends have their own files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _HALF_TURN = 1e-7
-"""Nearer than this (rad) to half a turn both ways are as short."""
+"""Within this angle (rad) of half a turn, both ways count as equally short."""
 
 
 class Path(Protocol):
@@ -39,7 +39,7 @@ class Path(Protocol):
 
     Attributes:
         length: How far the tip travels (m).
-        angle: By how much it turns on its way (rad).
+        angle: How much it turns on its way (rad).
         breaks: Fractions strictly inside at which ``bend`` jumps, increasing, shape (B,).
         peak_twist: Largest linear and angular length of ``twist`` (m, rad).
         peak_bend: Largest linear and angular length of ``bend`` (m, rad).
@@ -73,14 +73,14 @@ def check_pose(T: ArrayLike, argument: str) -> Array:
     """Read one pose, shape (4, 4), with its rotation made exact.
 
     Raises:
-        InvalidInput: Wrong shape, not finite, or not rigid; the reason says how far off.
+        InvalidInput: Wrong shape, not finite, or not rigid; the reason reports how far off.
     """
     check_in()
     values = se3.check(T, argument)
     if values.shape != (4, 4):
         raise InvalidInput(argument, f"needs shape (4, 4), got {values.shape}")
     if float(so3.deviation(values[:3, :3])) <= ROTATION_ROUNDING:
-        # Made exact again it would change in its last bits: a pose that is stored comes back.
+        # Making it exact again would change its last bits: a stored pose must come back unchanged.
         return frozen(values)
     return frozen(se3.make(so3.nearest(values[:3, :3]), values[:3, 3]))
 
@@ -88,7 +88,7 @@ def check_pose(T: ArrayLike, argument: str) -> Array:
 def geodesic(R_start: Array, R_end: Array) -> Array:
     """The shortest turn from one orientation to another, as a rotation vector of the base (rad).
 
-    At half a turn both ways are equally short. Then the axis is taken whose largest component is
+    At half a turn both ways are equally short. Then we take the axis whose largest component is
     positive, so that the choice does not depend on rounding.
 
     Args:
@@ -97,7 +97,7 @@ def geodesic(R_start: Array, R_end: Array) -> Array:
     """
     w = so3.log(R_end @ R_start.T)
     if float(np.linalg.norm(w)) > np.pi - _HALF_TURN and w[np.argmax(np.abs(w))] < 0.0:
-        # The same orientation the other way round, so that the end is met exactly.
+        # The same orientation computed from the other end, so that the end is met exactly.
         w = w * (1.0 - 2.0 * np.pi / float(np.linalg.norm(w)))
     return np.asarray(w)
 
@@ -128,7 +128,7 @@ class _Even:
 
     @property
     def angle(self) -> float:
-        """By how much it turns (rad)."""
+        """How much it turns (rad)."""
         return float(np.linalg.norm(self._twist[3:]))
 
     @property
@@ -169,7 +169,7 @@ class Line(_Even):
         T_end: Pose at the end.
 
     Raises:
-        InvalidInput: A pose is none.
+        InvalidInput: A pose is invalid.
     """
 
     T_end: Array
@@ -192,7 +192,7 @@ class Turn(_Even):
             turn.
 
     Raises:
-        InvalidInput: The pose is none, or the vector is not finite.
+        InvalidInput: The pose is invalid, or the vector is not finite.
     """
 
     turn: Array
@@ -209,15 +209,15 @@ class Turn(_Even):
 class Polyline:
     """Straight lines from pose to pose, and pure rotations where only the orientation differs.
 
-    The tip rests at every pose, so that a polyline is not one path but one a piece; each piece is
-    timed by itself (``segments.time_paths``).
+    The tip rests at every pose, so a polyline is not one path but one per piece. Each piece is
+    timed on its own (``segments.time_paths``).
 
     Args:
         poses: Base to tip, shape (K, 4, 4), K >= 2.
 
     Attributes:
         poses: The poses, read-only.
-        pieces: Lines and turns; poses that are repeated have none between them.
+        pieces: Lines and turns; repeated poses have none between them.
 
     Raises:
         InvalidInput: Fewer than two poses, or an invalid one.
@@ -242,5 +242,5 @@ class Polyline:
 
     @property
     def angle(self) -> float:
-        """By how much it turns (rad)."""
+        """How much it turns (rad)."""
         return sum(piece.angle for piece in self.pieces)

@@ -1,8 +1,8 @@
-"""The nearest point of a path: where a contour error is measured, on any path of poses in time.
+"""The nearest point of a path: where we measure a contour error, on any path of poses in time.
 
 "Nearest" weighs a radian as 50 mm, so that it is defined where the tip turns in place. A path may
-cross or repeat itself, so that the nearest point anywhere could belong to another time: so each
-search is limited in time.
+cross or repeat itself, and the nearest point overall could belong to another time. So each search
+is limited in time.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from dvrk_kinematics.kinematics.interruptible import check_in
 __all__ = ["MOST_POINTS", "ContourErrors", "ContourSearch", "search_grid"]
 
 _STEP_S = 0.002
-"""How finely a path is looked at before the nearest point is found between two of its points."""
+"""How finely a path is sampled before we search for the nearest point between two samples."""
 MOST_POINTS = 250_000
-"""Points at which a path is looked at, at most."""
+"""Maximum number of points at which a path is sampled."""
 
 _CATCH_UP = 3.0
-"""How many times faster than planned a motion is still recognised."""
+"""How many times faster than planned a motion may be and still be recognised."""
 
 _HEAD_START_S = 1.0
-"""How much further than the time since it began a motion may be at its first state (s). When it
-began is known by what its player said first, which a busy machine may have slowed by then."""
+"""How much further than the time since it began a motion may be at its first state (s). We know
+when it began from its player's first report, which a busy machine may have delayed."""
 
 _LOOK_BACK_S = 0.05
-"""How much before the last nearest point (s) the next one is looked for: noise goes back a bit."""
+"""How far before the last nearest point (s) the next search starts, because of noise."""
 _REST_M = 1e-9
-"""Points of the path whose distances differ by less (m) are equally near."""
+"""Path points whose distances differ by less than this (m) are equally near."""
 _OFF_M = 1e-5
-"""A point farther than this (m) from where the path was left off is looked for farther ahead."""
+"""For a point farther than this (m) from the last place on the path, we search farther ahead."""
 _MUCH_NEARER = 0.01
-"""It is taken for there if the square of its distance is below this part of what it was."""
+"""We accept a place ahead if the squared distance there is below this fraction of the first."""
 _CORNER_S = 0.01
-"""How near to a corner (s) both of its sides are looked at."""
+"""How near to a corner (s) we check both of its sides."""
 _SAME_M = 1e-8
-"""A point as near as this (m) is not looked for any further."""
+"""Once a point is this near (m), the search ends."""
 _LEVER_M = 0.05
-"""The distance that weighs as much as a radian in what "nearest" means, as for the planner."""
+"""The distance that weighs as much as a radian in "nearest", as for the planner."""
 
 _TIE = 1e-5
-"""Metres of distance that a second of path time is worth, so that a path at rest has an order."""
+"""Metres of distance that a second of path time counts as, so that a path at rest has an order."""
 
 _ROUNDS = 8
-"""Steps of Newton's method between two points of the path, at most."""
+"""Maximum steps of Newton's method between two points of the path."""
 _SLOPE_S = 1e-4
-"""Half of the stretch (s) over which the path's slope is taken."""
+"""Half of the interval (s) over which the path's slope is computed."""
 _FINE_S = 1e-7
 _ON_M = 1e-12
-"""Steps (s) and distances (m) that need no further one."""
+"""Steps (s) and distances (m) small enough to stop at."""
 
 
 class ContourErrors(NamedTuple):
@@ -63,7 +63,7 @@ class ContourErrors(NamedTuple):
     Attributes:
         position: Distance to the nearest point of the path (m).
         rotation: Angle to the orientation there (rad).
-        lag_s: How much later than planned it was reached (s); negative if earlier.
+        lag_s: How much later than planned the pose was reached (s); negative if earlier.
     """
 
     position: Array
@@ -72,7 +72,7 @@ class ContourErrors(NamedTuple):
 
 
 def search_grid(duration_s: float, most_points: int = MOST_POINTS) -> Array:
-    """Times (s) at which a path is looked at before a search, shape (M,)."""
+    """Times (s) at which a path is sampled before a search, shape (M,)."""
     step_s = max(_STEP_S, duration_s / most_points)
     return np.linspace(0.0, duration_s, int(np.ceil(duration_s / step_s)) + 2)
 
@@ -87,7 +87,7 @@ class ContourSearch:
         corners: Times at which it may turn sharply (s), increasing, shape (C,).
 
     Attributes:
-        speed: How fast it goes at the times of the grid, in metres that count angles too (m/s).
+        speed: Its speed at the grid times, in metres that count angles too (m/s).
     """
 
     def __init__(
@@ -101,10 +101,10 @@ class ContourSearch:
         self.speed: Array = np.linalg.norm(slope, axis=1)
 
     def follow(self, times: Array, T: Array) -> Array:
-        """Where on the path each pose is nearest, following the path from its start.
+        """The place on the path nearest to each pose, following the path from its start.
 
-        Each search is about where the last one ended; only a point that is off the path there is
-        looked for up to where the plan would be by now, as after a state that came late.
+        Each search starts around the last result. Only if the point is off the path there, as
+        after a late state, does the search extend to where the plan would be by now.
 
         Args:
             times: When the poses were measured (s since the path began), increasing, shape (N,).
@@ -117,7 +117,7 @@ class ContourSearch:
         return self._refine(self._nearest_times(times, points), points)
 
     def find_near(self, times: Array, T: Array, window_s: float) -> Array:
-        """Where on the path each pose is nearest, not far from a time.
+        """The place on the path nearest to each pose, close to a given time.
 
         Args:
             times: Times of the path (s), shape (N,).
@@ -136,7 +136,7 @@ class ContourSearch:
         return self._look_beyond_corners(self._refine(along, points), points)
 
     def _look_beyond_corners(self, along: Array, points: Array) -> Array:
-        """The same, where what is nearer lies beyond a corner, which chords of the path cut."""
+        """The same, where the nearer point lies beyond a corner, which chords of the path cut."""
         if not len(self._corners):
             return along
         best: Array = along.copy()
@@ -155,7 +155,7 @@ class ContourSearch:
         return se3.pose_error(T, self._poses_at(along))
 
     def _step(self) -> float:
-        # A path of no duration has steps too.
+        # A path with zero duration has steps too.
         return max(float(self._grid[1] - self._grid[0]), _FINE_S)
 
     def _points_at(self, times: Array) -> Array:
@@ -178,7 +178,7 @@ class ContourSearch:
             gap = _squares(self._points_at(there) - wanted)
             is_nearer = gap < off[rows]
             best[rows[is_nearer]], off[rows[is_nearer]] = there[is_nearer], gap[is_nearer]
-            # What overshot tries a shorter step.
+            # Rows that overshot try a shorter step.
             reach[rows] = np.where(is_nearer, reach[rows], 0.25 * np.abs(step))
             rows = rows[(np.abs(step) > _FINE_S) & (off[rows] > _ON_M**2)]
             if not len(rows):
@@ -202,7 +202,7 @@ class ContourSearch:
     def _search(
         self, first: int, ahead: float, point: Array, expected: float
     ) -> tuple[float, float]:
-        """The nearest time from a row until a time ahead (s), and its distance squared (m^2)."""
+        """The nearest time from a row up to a time ahead (s), and its squared distance (m^2)."""
         grid, way = self._grid, self._way
         last = min(len(grid), max(int((ahead + _LOOK_BACK_S) / self._step()) + 2, first + 1))
         first = min(first, last - 1)
@@ -211,9 +211,9 @@ class ContourSearch:
         return self._between(first + int(np.argmin(squares + tie * tie)), point, expected)
 
     def _between(self, row: int, point: Array, expected: float) -> tuple[float, float]:
-        """The same, of the two pieces beside a row.
+        """The same, for the two pieces beside a row.
 
-        Where the path rests many times are as near, and the one expected is taken.
+        Where the path rests, many times are equally near, and we take the expected one.
         """
         grid, way = self._grid, self._way
         best, best_distance = float(grid[row]), float(((way[row] - point) ** 2).sum())

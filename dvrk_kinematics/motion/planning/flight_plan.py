@@ -1,4 +1,4 @@
-"""What a planned motion will be like; the fields are those of FlightPlan.msg."""
+"""The figures of a planned motion; the fields are those of FlightPlan.msg."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class FlightPlan:
     travel.
 
     Attributes:
-        ok: False if it was refused; the numbers then hold what was found until then.
+        ok: False if it was refused; the numbers then hold what was found so far.
         reason: Why and where it was refused; empty if it was not.
         duration: How long it takes (s).
         length: How far the tip travels (m).
-        samples: Poses that were looked at.
+        samples: Number of poses checked.
         knots: Knots to be sent.
         position_deviation: Worst distance of what will be played from the exact path (m).
         rotation_deviation: Worst angle between them (rad).
         limit_margin: Smallest distance of a joint to its limit, as a fraction of its range.
         limit_margin_joint: Which joint that is.
         limit_margin_where: Where.
-        peak_velocity: Largest joint speed, as a fraction of what the joint may do.
+        peak_velocity: Largest joint speed, as a fraction of the joint's limit.
         peak_velocity_joint: Which joint that is.
         peak_velocity_where: Where.
-        peak_acceleration: Largest joint acceleration, as a fraction of what the joint may do.
+        peak_acceleration: Largest joint acceleration, as a fraction of the joint's limit.
         peak_acceleration_joint: Which joint that is.
         peak_acceleration_where: Where.
         smallest_singular_value: Of the Jacobian (SI units).
         smallest_singular_value_where: Where.
         wrist_depth: Smallest depth of the wrist beyond the remote centre (m); NaN without one.
         wrist_depth_where: Where.
-        slowed_by: By how much the motion was slowed down to fit; 1 if it was not.
-        slowed_for: What needed it.
+        slowed_by: Factor by which the motion was slowed down to fit; 1 if it was not.
+        slowed_for: What required it.
         orientation_given_up: Largest angle by which position_first turned the tool away (rad).
     """
 

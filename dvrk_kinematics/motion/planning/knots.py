@@ -1,4 +1,4 @@
-"""When the knots of a segment are, and when it is looked at between them."""
+"""The times of a segment's knots, and of the samples between them."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ KNOT_SPACING_S = 0.05
 SAMPLE_S = 0.005
 """Longest time between two samples: 200 Hz."""
 LONGEST_S = 3600.0
-"""How long a motion may take. Every sample is looked at, so that time and memory of planning grow
-with the duration: an hour is 720 000 samples, some seconds and a few hundred megabytes."""
+"""How long a motion may take. We check every sample, so planning time and memory grow with the
+duration: an hour is 720 000 samples, some seconds and a few hundred megabytes."""
 
 _SHORTEST_S = 1e-4
-"""Changes of phase nearer than this are one: what happens in between moves nothing."""
+"""Changes of phase closer than this count as one: nothing moves in between."""
 
 Nanoseconds = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
 
 
 class Grid(NamedTuple):
-    """The samples of a segment: every knot, and evenly in between, always the middle too.
+    """The samples of a segment: every knot, and even steps in between, including the middle.
 
     Attributes:
         t: Times on the segment's own clock (s), shape (N,).
         interval: The knot before each sample, shape (N,); the last one for the last sample is the
             knot before the end.
         u: How far between the knots it is, from 0 to 1, shape (N,).
-        knots: Rows that are knots, shape (K,).
+        knots: The rows that are knots, shape (K,).
     """
 
     t: Array
@@ -56,10 +56,10 @@ class Grid(NamedTuple):
 
 
 def check_duration(duration_s: float) -> None:
-    """Refuse a motion that takes too long to be looked at everywhere.
+    """Refuse a motion that takes too long to be checked everywhere.
 
     Args:
-        duration_s: How long it takes as a whole (s).
+        duration_s: Its total duration (s).
 
     Raises:
         InvalidInput: Longer than ``LONGEST_S``.
@@ -71,7 +71,7 @@ def check_duration(duration_s: float) -> None:
 
 
 def make_knot_times(segment: Segment, spacing_s: float = KNOT_SPACING_S) -> Nanoseconds:
-    """Whole nanoseconds from the segment's begin: its ends, changes of phase, and in between.
+    """Whole nanoseconds from the segment's start: its ends, changes of phase, and between.
 
     The last one is not before the segment's end, so that it is at rest.
 
@@ -99,7 +99,7 @@ def make_knot_times(segment: Segment, spacing_s: float = KNOT_SPACING_S) -> Nano
 def split_knots(
     times_ns: Nanoseconds, pieces: npt.NDArray[np.int64], shortest_s: float
 ) -> Nanoseconds | None:
-    """Put more knots into some intervals.
+    """Add knots to some intervals.
 
     Args:
         times_ns: The knots, shape (K,).
@@ -107,7 +107,7 @@ def split_knots(
         shortest_s: Intervals are not made shorter than this (s).
 
     Returns:
-        The knots, or None if nothing could be split any more.
+        The knots, or None if nothing more could be split.
     """
     lengths = np.diff(times_ns)
     most = np.maximum(lengths // int(shortest_s * 1e9), 1)
@@ -124,7 +124,7 @@ def make_grid(times_ns: Nanoseconds) -> Grid:
     """The samples for some knots."""
     t = times_ns * 1e-9
     h = np.diff(t)
-    # An even number, so that the middle is looked at, where a cubic is farthest from its curve.
+    # An even number, so that we check the middle, where a cubic is farthest from its curve.
     count = 2 * np.ceil(h / (2.0 * SAMPLE_S) - 1e-6).astype(np.intp)
     count = np.maximum(count, 2)
     interval = np.repeat(np.arange(len(h)), count)

@@ -1,4 +1,4 @@
-"""Turns moves into segments, one after the other, from where the joints are."""
+"""Turns moves into segments, one after the other, from the current joint positions."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def make_path(
     policy: IkPolicy = IkPolicy.EXACT,
     progress: PlanningProgress = UNWATCHED,
 ) -> tuple[Segment, ...]:
-    """Make the segments of some moves. Moves that are done already have none.
+    """Make the segments of some moves. Moves that are already done have none.
 
     Args:
         moves: At least one move.
-        q_start: Where the joints are (rad, m), shape (n,).
+        q_start: Joint positions at the start (rad, m), shape (n,).
         arm: The arm.
-        limits: What its joints may do, for joint moves.
+        limits: Limits of its joints, for joint moves.
         scaling: Name of the time scaling.
         policy: What to give up where a pose is outside the limits.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Raises:
         InvalidInput: There are no moves, a radius does not fit, joints do not match the arm, or
             the motion takes too long to be planned.
-        CollinearPoints: An arc whose points are on a line.
+        CollinearPoints: An arc whose points are collinear.
         PlanRefused: A joint move to a pose that cannot be reached, or beyond the limits.
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
     """
     if not moves:
         raise InvalidInput("moves", "is empty")
@@ -75,7 +75,7 @@ def make_path(
 
 
 class _Maker:
-    """Where the arm is after the moves that were read, and their segments."""
+    """Where the arm is after the moves read so far, and their segments."""
 
     def __init__(
         self, arm: Arm, q_start: Array, limits: MotionLimits, scaling: str, policy: IkPolicy
@@ -91,7 +91,7 @@ class _Maker:
         self.segments: list[Segment] = []
 
     def add(self, moves: Sequence[Move], k: int) -> int:
-        """Read move k, with those that are blended with it; gives the next one to read."""
+        """Read move k, with those blended with it; return the next one to read."""
         move = moves[k]
         if isinstance(move, MoveAbsJ):
             if len(move.jp) != len(self._q):
@@ -111,7 +111,7 @@ class _Maker:
         return k + 1
 
     def _add_lines(self, moves: Sequence[Move], k: int) -> int:
-        """Read a MoveL, with those that are blended with it."""
+        """Read a MoveL, with those blended with it."""
         poses, radii, speeds, last = [self._T], [], [], k
         while True:
             move = moves[last] if last < len(moves) else None
@@ -145,13 +145,13 @@ class _Maker:
         self._followed = len(self.segments)
 
     def _append(self, segment: Segment) -> None:
-        """Add a segment, unless the motion gets too long to be looked at everywhere."""
+        """Add a segment, unless the motion gets too long to be checked everywhere."""
         self._duration_s += segment.duration_s
         check_duration(self._duration_s)
         self.segments.append(segment)
 
     def _check_target(self, q_end: Array, step: int) -> None:
-        """Refuse joint positions beyond the limits, before anybody looks at the way there."""
+        """Refuse joint positions beyond the limits, before checking the way there."""
         allowed = make_allowed(self._limits.position, self._q)
         q = np.clip(q_end, *allowed)
         beyond = np.abs(q_end - q)
@@ -173,13 +173,13 @@ class _Maker:
         )
 
     def _catch_up(self) -> None:
-        """Follow the paths since the last joint move: only that tells where the joints end."""
+        """Follow the paths since the last joint move: only that shows where the joints end."""
         for segment in self.segments[self._followed :]:
             if isinstance(segment, TipSegment):
                 t = make_grid(make_knot_times(segment)).t
                 followed = self._follower.follow(segment, t, self._q)
                 if isinstance(followed, Loss):
-                    # Whoever proves the segments finds the same, and says where on the path.
+                    # The prover finds the same, and reports where on the path.
                     raise self._refuse(segment, followed)
                 self._q = followed.q[-1]
         self._followed = len(self.segments)

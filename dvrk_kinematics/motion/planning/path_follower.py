@@ -1,9 +1,9 @@
 """Joint positions that follow the tip along a path without a jump.
 
 The closed form solves all samples at once. Whole turns are then taken out along the path, so that
-a roll that reaches its limit is at its limit, and is never turned back by 2 pi. Wherever the batch
-cannot be right by itself (a step too long, a joint outside its limits, a pose without a solution)
-the samples are solved again from the one before them (follow_steps.py).
+a roll that reaches its limit stays at its limit, and is never turned back by 2 pi. Wherever the
+batch alone cannot be right (a step too long, a joint outside its limits, a pose without a
+solution) the samples are solved again, each from the one before it (follow_steps.py).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from dvrk_kinematics.motion.tolerances import SHARE_ROUNDING
 __all__ = ["Followed", "GivenUpPath", "Loss", "PathFollower"]
 
 _SMOOTHING_S = 0.1
-"""Over how long joints are averaged, to each side."""
+"""Interval over which joints are averaged, to each side."""
 _ITERATIONS = 4
-"""Newton's steps back onto the path: each squares what is left."""
+"""Newton steps back onto the path: each squares the remaining error."""
 _CHUNK = 8192
-"""Samples that are looked at together."""
+"""Samples that are processed together."""
 
 
 class GivenUpPath:
@@ -49,8 +49,8 @@ class GivenUpPath:
         segment: The path in time.
         t: Times at which it was followed, evenly spaced (s), shape (N,).
         q: Joint positions there (rad, m), shape (N, n).
-        given_up: Angles that were given up there (rad), shape (N,).
-        q_begin: Where the joints are at the start (rad, m), shape (n,).
+        given_up: Angles given up there (rad), shape (N,).
+        q_begin: Joint positions at the start (rad, m), shape (n,).
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class GivenUpPath:
         around = np.where(_average(turned, 2 * half) > SHARE_ROUNDING, 1.0, 0.0)
         near = _average(_average(around, half), half)
         smooth = q + near * (_average(_average(q, half), half) - q)
-        # The motion begins where the joints are, and forgets that little difference.
+        # The motion begins where the joints are, and drops that small difference.
         smooth = smooth + (q_begin - smooth[0]) * np.exp(-t / _SMOOTHING_S)[:, None]
         self._q = CubicSpline(t, smooth, bc_type="clamped")
         self._near = (t, near[:, 0])
@@ -83,7 +83,7 @@ class GivenUpPath:
         return q
 
     def _put_back(self, q: Array, p: Array) -> Array:
-        """Move the joints, shape (N, n), by the little that brings the tip to p, shape (N, 3)."""
+        """Move the joints, shape (N, n), by the small step that takes the tip to p, (N, 3)."""
         for _ in range(_ITERATIONS):
             check_in()
             J = self._arm.jacobian(q)[:, :3]
@@ -99,7 +99,7 @@ class GivenUpPath:
 
 
 def _average(values: Array, half: int) -> Array:
-    """Averages over a few rows to each side; the ends go on as they are. Shape (N, k)."""
+    """Averages over a few rows to each side; the ends are extended unchanged. Shape (N, k)."""
     count = len(values)
     padded = np.concatenate(
         [np.repeat(values[:1], half, axis=0), values, np.repeat(values[-1:], half, axis=0)]
@@ -113,7 +113,7 @@ def _average(values: Array, half: int) -> Array:
 _BATCH = 1024
 """Samples that are solved at once."""
 _BLOCK = 64
-"""Samples that are looked at together where the batch alone is not right."""
+"""Samples that are processed together where the batch alone is not right."""
 
 
 class PathFollower:
@@ -121,7 +121,7 @@ class PathFollower:
 
     Args:
         arm: The arm.
-        limits: Joint limits (rad, m); a joint that is outside where a path begins may come back.
+        limits: Joint limits (rad, m); a joint outside them where a path begins may come back.
         policy: What to give up where a pose is outside the limits.
 
     Attributes:
@@ -147,8 +147,8 @@ class PathFollower:
         Args:
             segment: The path in time.
             t: Increasing times (s), shape (N,).
-            q_begin: Where the joints are before the first of them (rad, m), shape (n,).
-            progress: Who hears how far it is, and may end it.
+            q_begin: Joint positions before the first of them (rad, m), shape (n,).
+            progress: Receives progress, and may end planning.
 
         Returns:
             The joint positions, or where the path is lost first.
@@ -165,7 +165,7 @@ class PathFollower:
         if isinstance(found, Loss):
             return found
         path = GivenUpPath(self._arm, segment, even, found.q, found.given_up, q_begin)
-        # The same segment will be asked for again, with other knots.
+        # The same segment will be requested again, with other knots.
         self._given_up = segment, path
         return self._smooth(path, t)
 
@@ -177,7 +177,7 @@ class PathFollower:
     ) -> Followed | Loss:
         before, parts = q_begin, []
         try:
-            # Batch by batch: a path that is lost early is not solved to its end.
+            # Batch by batch: a path lost early is not solved to its end.
             for first in range(0, len(t), _BATCH):
                 times = t[first : first + _BATCH]
                 since = float(t[max(first - 1, 0)])
@@ -216,7 +216,7 @@ class PathFollower:
         return parts
 
     def _take_over(self, samples: Samples, before: Array) -> Followed:
-        """Samples on the turns that continue ``before``, as far as they are right."""
+        """Samples on the turns that continue ``before``, up to where they stop being right."""
         steps = self._steps
         path = np.concatenate([before[None], samples.q])
         path[1:] = np.where(samples.is_solved[:, None], path[1:], before)

@@ -1,6 +1,6 @@
 """Plans a motion as a whole: solved, proven and knotted, or refused with the place and the reason.
 
-What a plan proves, and the words of its refusals, stand in docs/motion.md.
+docs/motion.md describes what a plan proves, and the wording of its refusals.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class PlanOptions:
         scaling: Time scaling of moves: "trapezoid", "quintic", "hyperbolic" or "normalised".
         policy: "exact", or "position_first": orientation as near as the limits allow.
         slow_down: Slow down what would be too fast for a joint, instead of refusing it.
-        max_knots: Most knots that a goal may have.
+        max_knots: Maximum number of knots in a goal.
 
     Raises:
         InvalidInput: The policy does not exist, or fewer than 2 knots are allowed.
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
     """
 
     scaling: str = "trapezoid"
@@ -68,17 +68,17 @@ class PlanOptions:
 
 
 _FULL = 0.8
-"""Part of the knots that even spacing may use; changes of phase and densifying get the rest."""
+"""Fraction of the knots that even spacing may use; phase changes and densifying get the rest."""
 _ROUNDS = 4
 """How often the spacing is widened for a motion that has too many knots."""
 _FIRST = 0.95
-"""Part of the planning that is done when all segments were proven once: hardly any motion needs
-a second round."""
+"""Fraction of the planning that is done once all segments are proven: hardly any motion needs a
+second round."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A motion that was proven.
+    """A proven motion.
 
     Attributes:
         joint_names: The joints, in the order of the columns.
@@ -87,7 +87,7 @@ class Plan:
             motion is twice continuously differentiable; and what lies between them.
         path: The exact path.
         flight_plan: What was found.
-        is_cartesian: Whether the tip follows a path somewhere, so that the cannula rule holds.
+        is_cartesian: Whether the tip follows a path anywhere, so that the cannula rule applies.
     """
 
     joint_names: tuple[str, ...]
@@ -104,13 +104,13 @@ class Plan:
 
 
 class Planner:
-    """What belongs to one motion while it is planned.
+    """The state of one motion during planning.
 
     Args:
         arm: The arm.
-        q_start: Where its joints are (rad, m), shape (n,).
-        limits: What they may do.
-        cannula: How deep its wrist must be; None to have no such rule.
+        q_start: Its joint positions at the start (rad, m), shape (n,).
+        limits: Limits of the joints.
+        cannula: How deep its wrist must be; None for no such rule.
         options: How to plan.
 
     Attributes:
@@ -139,10 +139,10 @@ class Planner:
 
         Args:
             segments: What to plan.
-            progress: Who hears how far it is, and may end it.
+            progress: Receives progress, and may end planning.
 
         Raises:
-            PlanRefused: With the reason, the place, the joint, and what was found until then.
+            PlanRefused: With the reason, the place, the joint, and what was found so far.
             InvalidInput: It takes too long to be planned.
         """
         self._segments = segments
@@ -189,13 +189,13 @@ class Planner:
             if isinstance(proven, Refusal):
                 raise self._refuse(segment, proven)
             self._trials.append(proven)
-            # What was slowed down may have become too long.
+            # Segments that were slowed down may make the motion too long.
             duration += float(proven.times_ns[-1]) * 1e-9 - segment.duration_s
             check_duration(duration)
             q = proven.spline.position[-1]
 
     def _path(self) -> TimedPath:
-        """The exact path, with the times of what was proven."""
+        """The exact path, with the times of the proven segments."""
         planned = [trial.segment for trial in self._trials]
         segments = [*planned, *self._segments[len(planned) :]]
         lengths = [trial.times_ns[-1] * 1e-9 for trial in self._trials]
@@ -222,7 +222,7 @@ class Planner:
         return refused
 
     def describe(self, reason: str = "", last: Trial | None = None) -> FlightPlan:
-        """The flight plan of what was looked at until now."""
+        """The flight plan of what was checked so far."""
         trials = [*self._trials, *([] if last is None else [last])]
         if not trials:
             return summarise_rest(self._arm, self.q_start, self._cannula, reason)
@@ -268,7 +268,7 @@ class Planner:
         )
 
     def _check(self, spline: Spline) -> None:
-        """Look at all knots once more as they will be sent: proofs of parts are not enough."""
+        """Check all knots once more as they will be sent: proofs of parts are not enough."""
         excess = find_excess(find_extremes(spline), self._limits, self.q_start)
         if excess is not None:
             raise PlanRefused(
@@ -282,7 +282,7 @@ class Planner:
 
 
 _READING = 0.2
-"""Part of the planning that goes by before anything is proven."""
+"""Fraction of the planning done before anything is proven."""
 
 
 def plan_motion(
@@ -300,18 +300,18 @@ def plan_motion(
     Args:
         arm: The arm.
         motion: Moves, or segments from ``make_segments``, at least one.
-        q_start: Where the joints are (rad, m), shape (n,).
-        limits: What the joints may do.
-        cannula: How deep the wrist must be; None to have no such rule.
+        q_start: Joint positions at the start (rad, m), shape (n,).
+        limits: Limits of the joints.
+        cannula: How deep the wrist must be; None for no such rule.
         options: How to plan.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Raises:
-        PlanRefused: With the reason, the place, the joint, and what was found until then.
-        InvalidInput: Something no arm could make sense of: NaN, no moves, a wrong shape.
-        CollinearPoints: An arc whose points are on a line.
-        PlanningCancelled: Whoever watches ended it.
-        PlanningTimeout: It took longer than whoever watches allows.
+        PlanRefused: With the reason, the place, the joint, and what was found so far.
+        InvalidInput: An argument that makes no sense for any arm: NaN, no moves, a wrong shape.
+        CollinearPoints: An arc whose points are collinear.
+        PlanningCancelled: The watcher ended it.
+        PlanningTimeout: It took longer than the watcher allows.
     """
     options = PlanOptions() if options is None else options
     q = joint_array(q_start, arm.joint_names, "q_start")

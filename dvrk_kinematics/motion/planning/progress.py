@@ -1,7 +1,7 @@
-"""How far planning has come, and whether it shall go on.
+"""How far planning has come, and whether it should go on.
 
-Whoever plans calls ``progress.step(done, of)`` between short pieces of work. Whoever asked for the
-plan hears in this way how far it is, and can end it there: by a word, or by a time.
+A planner calls ``progress.step(done, of)`` between short pieces of work. This reports the progress
+to the caller, who can end planning there: with a reason, or with a time limit.
 
     watch = PlanningWatch(find_end=lambda: "cancelled" if is_cancelled else "", allowed_s=10.0)
     plan_motion(arm, moves, q_start, limits, progress=watch.progress)
@@ -21,22 +21,22 @@ from dvrk_kinematics.kinematics.interruptible import interruptible
 __all__ = ["UNWATCHED", "PlanningProgress", "PlanningWatch"]
 
 _LOOK_S = 0.01
-"""How often a watch looks whether planning shall end: asking costs more than a small step."""
+"""How often a watch checks whether planning should end: asking costs more than a small step."""
 _TELL_S = 0.2
-"""How often it tells how far planning is."""
+"""How often it reports the progress of planning."""
 
 
 class PlanningWatch:
-    """Hears how far planning is, and ends it.
+    """Follows the progress of planning, and ends it.
 
     Args:
-        find_end: Asked again and again why planning shall end early; empty if it shall not.
+        find_end: Asked repeatedly why planning should end early; empty if it should not.
         allowed_s: How long planning may take (s), from now on.
-        tell: Told about five times a second which part is done, from 0 to 1; it never falls.
-        clock: Gives the time (s).
+        tell: Called about five times a second with the fraction done, from 0 to 1; it never falls.
+        clock: Returns the time (s).
 
     Attributes:
-        fraction: The part that is done, from 0 to 1.
+        fraction: The fraction that is done, from 0 to 1.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class PlanningWatch:
 
     @property
     def progress(self) -> PlanningProgress:
-        """What to hand to whoever plans."""
+        """What to pass to the planner."""
         return PlanningProgress(self)
 
     def look(self, fraction: float) -> None:
-        """Take in which part is done, and look whether planning shall go on.
+        """Record the fraction done, and check whether planning should go on.
 
         Raises:
-            PlanningCancelled: It shall not.
+            PlanningCancelled: It should not.
             PlanningTimeout: Its time is over.
         """
-        # Where something has to be planned once more it waits, rather than to go back.
+        # Where something must be planned again, the fraction waits rather than going back.
         self.fraction = max(self.fraction, min(float(fraction), 1.0))
         now = self._clock()
         if now - self._looked_s < _LOOK_S:
@@ -83,12 +83,12 @@ class PlanningWatch:
 
 @dataclass(frozen=True, slots=True)
 class PlanningProgress:
-    """A part of some planning, told to a watch; without one nobody is told, and nothing ends it.
+    """A part of some planning, reported to a watch; without one, nothing is reported or ended.
 
     Attributes:
-        watch: Who hears of it.
-        begin: Where in the whole this part begins, from 0 to 1.
-        share: Which share of the whole it is.
+        watch: What receives the reports.
+        begin: Where this part begins in the whole, from 0 to 1.
+        share: Its share of the whole.
     """
 
     watch: PlanningWatch | None = None
@@ -96,10 +96,10 @@ class PlanningProgress:
     share: float = 1.0
 
     def step(self, done: float, of: float) -> None:
-        """Tell that ``done`` of ``of`` is done; between any two steps lies little work.
+        """Report that ``done`` of ``of`` is done; there is little work between any two steps.
 
         Raises:
-            PlanningCancelled: Planning shall end.
+            PlanningCancelled: Planning should end.
             PlanningTimeout: Its time is over.
         """
         if self.watch is not None:
@@ -107,12 +107,12 @@ class PlanningProgress:
             self.watch.look(self.begin + self.share * part)
 
     def check(self) -> None:
-        """Look whether to go on where nothing new is done; raises as :meth:`step` does."""
+        """Check whether to go on where nothing new is done; raises as :meth:`step` does."""
         if self.watch is not None:
             self.watch.look(self.begin)
 
     def in_force(self) -> AbstractContextManager[None]:
-        """Let a with-block be ended from within its searches too."""
+        """Allow a with-block to end from within its searches too."""
         return nullcontext() if self.watch is None else interruptible(self.check)
 
     def part(self, begin: float, end: float) -> PlanningProgress:
@@ -124,7 +124,7 @@ class PlanningProgress:
         )
 
     def attempt(self, number: int, likely: float) -> PlanningProgress:
-        """The part for an attempt at something that nobody knows how often has to be tried.
+        """The part for one attempt at something that needs an unknown number of attempts.
 
         Args:
             number: Which attempt, from 0.
@@ -135,4 +135,4 @@ class PlanningProgress:
 
 
 UNWATCHED = PlanningProgress()
-"""Planning that nobody watches."""
+"""Planning without a watcher."""

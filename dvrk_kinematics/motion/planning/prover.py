@@ -1,4 +1,4 @@
-"""Makes trials of a segment until one is proven: dense enough, slow enough, inside all limits."""
+"""Tries versions of a segment until one is proven: dense enough, slow enough, inside limits."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ __all__ = ["REASONS", "ROTATION_TOLERANCE_RAD", "Prover", "Refusal"]
 
 
 _AIM = 0.5
-"""Part of the tolerances that is aimed at: between samples it may be a little more."""
+"""Fraction of the tolerances to aim for: between samples the error may be a little larger."""
 _SHORTEST_S = 5e-4
-"""Knots are not put closer than this."""
+"""Smallest spacing of knots."""
 _ATTEMPTS = 40
-"""How often a segment is planned, at most, before it is refused."""
+"""Maximum number of times a segment is planned before it is refused."""
 _FIRST = 0.6
-"""Part of a segment's planning that is done after one attempt: about as many need one as more."""
+"""Fraction of a segment's planning done after one attempt: about half need only one."""
 _SLOWEST = 1000.0
-"""By how much a segment is slowed down at most."""
+"""Maximum factor by which a segment is slowed down."""
 _ROOM = 1e-4
-"""By how much more than needed it is slowed down, so that the next trial fits."""
+"""How much more than needed a segment is slowed down, so that the next trial fits."""
 
 REASONS = {
     SplineQuantity.POSITION: PlanReason.POSITION_LIMIT,
     SplineQuantity.VELOCITY: PlanReason.VELOCITY_LIMIT,
     SplineQuantity.ACCELERATION: PlanReason.ACCELERATION_LIMIT,
 }
-"""Why a motion is refused that is beyond a limit."""
+"""Why a motion beyond a limit is refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +79,8 @@ class Prover:
 
     Args:
         arm: The arm.
-        limits: What its joints may do.
-        cannula: How deep its wrist must be; None without such a rule.
+        limits: Limits of its joints.
+        cannula: How deep its wrist must be; None for no such rule.
         follower: Solves for the joint positions of a path.
         q_start: Where the motion starts (rad, m), shape (n,).
         is_smooth: Whether knots carry accelerations.
@@ -108,7 +108,7 @@ class Prover:
         self._slow_down = slow_down
         self._spacing_s = spacing_s
         self.slowed_for = ""
-        """What needed the most slowing down until now."""
+        """What has needed the most slowing down so far."""
         self._slowest = 1.0
 
     def prove(
@@ -117,9 +117,9 @@ class Prover:
         """Plan one segment.
 
         Args:
-            segment: The segment as asked for.
-            q_begin: Where the joints are at its begin (rad, m), shape (n,).
-            progress: Who hears how far it is, and may end it.
+            segment: The segment as requested.
+            q_begin: Joint positions at its start (rad, m), shape (n,).
+            progress: Receives progress, and may end planning.
         """
         times_ns = make_knot_times(segment, self._spacing_s)
         last: Trial | None = None
@@ -146,7 +146,7 @@ class Prover:
         return Refusal(Loss(0.0, PlanReason.DEVIATION, detail="no end to improving"), last)
 
     def _improve(self, trial: Trial) -> tuple[Segment, Nanoseconds] | Loss | None:
-        """What to try next, why it cannot be improved, or None if nothing needs to be."""
+        """What to try next, why it cannot be improved, or None if no improvement is needed."""
         pieces = _find_pieces(trial)
         if pieces is not None and not self._is_too_fast(trial):
             denser = split_knots(trial.times_ns, pieces, _SHORTEST_S)
@@ -163,28 +163,28 @@ class Prover:
         return _find_deviation(trial)
 
     def _find_excess(self, trial: Trial) -> Excess | None:
-        """The limit that a trial does not keep.
+        """The limit that a trial violates.
 
-        A joint that is outside may come back. Where it is at the start of a segment is as far out
-        as it may be there, so that it does not go out again once it is inside.
+        A joint that is outside may come back. It may be no farther out than at the start of the
+        segment, so it does not leave the limits again once it is inside.
         """
         begin = trial.spline.position[0]
         excess = find_excess(trial.extremes, self._limits, begin)
         return find_relapse(trial.spline, self._limits) if excess is None else excess
 
     def _is_too_fast(self, trial: Trial) -> bool:
-        """Whether the velocities at the knots, which are exact, are beyond the limits."""
+        """Whether the velocities at the knots, which are exact, exceed the limits."""
         speeds = np.abs(trial.spline.velocity).max(axis=0)
         return bool((speeds > self._limits.velocity * (1.0 + RELATIVE_SLACK)).any())
 
     def _find_factor(self, trial: Trial, excess: Excess) -> float | None:
-        """By how much to slow down; None if that would not help."""
+        """The factor to slow down by; None if that would not help."""
         if not self._slow_down or excess.quantity is SplineQuantity.POSITION:
             return None
         return self._find_slowing(trial)
 
     def _find_slowing(self, trial: Trial) -> float | None:
-        """By how much slower a trial would keep all speeds and accelerations; None if too slow."""
+        """The slowdown at which a trial keeps all speeds and accelerations; None if too slow."""
         found = trial.extremes
         speed = float((found.speed / self._limits.velocity).max())
         acceleration = float((found.acceleration / self._limits.acceleration).max())
@@ -213,14 +213,14 @@ class Prover:
     def _find_shallow(self, trial: Trial, q_begin: Array) -> Loss | None:
         """Where the wrist comes too near to the remote centre.
 
-        A path of the tip must not bring it out from where the path began; a move of the joints
-        that goes with such a path, not from where the motion started.
+        A path of the tip must not bring the wrist farther out than where the path began; a joint
+        move that goes with such a path, not farther out than where the motion started.
         """
         rule = self._cannula
         start = q_begin if isinstance(trial.segment, TipSegment) else self._q_start
         if rule is None or not rule.forbids(trial.extremes.lowest, start):
             return None
-        # Where the rule is broken first; between two samples, where it is nearest to that.
+        # Where the rule is first broken; between two samples, where it is nearest to being broken.
         row = int(np.argmin(trial.played.q[:, rule.joint]))
         for k, q in enumerate(trial.played.q):
             check_in()
@@ -255,12 +255,12 @@ class Prover:
 
 
 def _round_up(factor: float) -> str:
-    """A factor with two decimals that is enough."""
+    """A sufficient factor with two decimals."""
     return f"{ceil(100.0 * factor) / 100.0:.2f}"
 
 
 def _find_pieces(trial: Trial) -> npt.NDArray[np.int64] | None:
-    """Into how many each interval should be split; None if what is played is near enough."""
+    """How many pieces to split each interval into; None if what is played is close enough."""
     off = _relative_deviation(trial)
     if float(off.max()) <= _AIM:
         return None
@@ -271,7 +271,7 @@ def _find_pieces(trial: Trial) -> npt.NDArray[np.int64] | None:
 
 
 def _relative_deviation(trial: Trial) -> Array:
-    """How far what is played is from the exact path, as a part of what is allowed."""
+    """How far what is played is from the exact path, as a fraction of what is allowed."""
     return np.maximum(
         trial.played.position_deviation / POSITION_TOLERANCE_M,
         trial.played.rotation_deviation / ROTATION_TOLERANCE_RAD,

@@ -30,15 +30,15 @@ __all__ = [
 ]
 
 SOLVED = (IkStatus.OK, IkStatus.OUTSIDE_LIMITS)
-"""What an exact solution can be worth."""
+"""Statuses that an exact solution may have."""
 
 _JUMP_RAD = 0.1
 _JUMP_M = 0.01
-"""A longer step between two samples is looked at more closely."""
+"""A longer step between two samples is checked more closely."""
 _ROOM = 5e-4
 """How far from its limits a joint stays where orientation is given up (rad, m)."""
 _FEW = (4, 12, 48)
-"""How many samples are solved at a time where orientation is given up and some were lost."""
+"""How many samples to solve at a time where orientation is given up and some were lost."""
 _HALVINGS = 8
 """How often a step is halved before it counts as a jump: 5 ms become 20 us."""
 
@@ -51,8 +51,8 @@ class Loss(NamedTuple):
     Attributes:
         time_s: When, on the segment's time (s).
         reason: Why.
-        breach: The joint that forbids it, what was found, and what is allowed.
-        detail: What else there is to say.
+        breach: The joint that prevents it, what was found, and what is allowed.
+        detail: Further details.
     """
 
     time_s: float
@@ -88,7 +88,7 @@ class Samples(NamedTuple):
     Attributes:
         t: Times (s), shape (N,).
         T: Poses, shape (N, 4, 4).
-        q: Joint positions (rad, m), whole turns as they come, shape (N, n).
+        q: Joint positions (rad, m), whole turns as solved, shape (N, n).
         is_solved: Which rows are solutions, inside the limits or not, shape (N,).
     """
 
@@ -98,7 +98,7 @@ class Samples(NamedTuple):
     is_solved: Mask
 
     def rows(self, first: int, last: int) -> Samples:
-        """Some of them."""
+        """A subset of them."""
         part = slice(first, last)
         return Samples(self.t[part], self.T[part], self.q[part], self.is_solved[part])
 
@@ -108,16 +108,16 @@ class StepFollower:
 
     Args:
         arm: The arm.
-        allowed: Joint positions that the motion may have.
+        allowed: Joint positions that the motion may take.
         policy: What to give up where a pose is outside the limits.
 
     Raises:
-        InvalidInput: The arm does not know the policy.
+        InvalidInput: The arm does not support the policy.
 
     Attributes:
         allowed: The same.
         turns: Which joints may take whole turns, shape (n,).
-        jump: Steps longer than these are looked at more closely (rad, m), shape (n,).
+        jump: Steps longer than these are checked more closely (rad, m), shape (n,).
     """
 
     def __init__(self, arm: Arm, allowed: Allowed, policy: IkPolicy) -> None:
@@ -125,10 +125,10 @@ class StepFollower:
         self._names = arm.joint_names
         self.allowed = allowed
         self._policy = policy
-        # What is given up leaves a little room, within which the motion can be made smooth.
+        # Giving up orientation leaves a little room, within which the motion can be made smooth.
         self._stricter = arm if policy is IkPolicy.EXACT else _make_stricter(arm)
         if policy is not IkPolicy.EXACT:
-            # An arm that does not know the policy says so at once, not somewhere on a path.
+            # An arm that lacks the policy reports it at once, not somewhere on a path.
             middle = self._stricter.limits.clamp(np.zeros(len(self._names)))
             self._stricter.inverse_near(arm.forward(middle)[None], middle)
         self._is_hard = False
@@ -136,7 +136,7 @@ class StepFollower:
         self.jump = np.where(self.turns, _JUMP_RAD, _JUMP_M)
 
     def are_inside(self, q: Array) -> Mask:
-        """Which joint positions, shape (N, n), the motion may have; shape (N,)."""
+        """Which joint positions, shape (N, n), the motion may take; shape (N,)."""
         low, high = self.allowed
         inside: Mask = (q >= low - LIMIT_TOLERANCE) & (q <= high + LIMIT_TOLERANCE)
         return np.asarray(inside.all(axis=-1))
@@ -182,8 +182,8 @@ class StepFollower:
         q = self._nearest(result.q, before)
         if self.are_inside(q) and self._is_near(q, before):
             return q
-        # The branch that continues the motion, whatever its limits say: an answer on another
-        # branch would hide which joint is in the way.
+        # The branch that continues the motion, regardless of limits: an answer on another branch
+        # would hide which joint is in the way.
         found = [r.q for r in self._arm.inverse_all(T) if r.status in SOLVED]
         near = [self._nearest(one, before) for one in found] or [q]
         q = min(near, key=lambda one: float((np.abs(one - before) / self.jump).max()))
@@ -192,10 +192,10 @@ class StepFollower:
         return q
 
     def _give_up(self, samples: Samples, before: Array) -> Followed:
-        """Go on with the orientation as near as the limits allow, exactly where they do.
+        """Continue with the orientation as near as limits allow, and exact where they allow it.
 
-        Searches near a jump take long, and what lies beyond it is not needed: once samples were
-        lost, the next ones are solved few at a time, until one is lost again.
+        Searches near a jump take long, and what lies beyond it is not needed. So once samples were
+        lost, the next ones are solved a few at a time, until one is lost again.
         """
         parts: list[Followed] = []
         last, first = before, 0
@@ -217,10 +217,10 @@ class StepFollower:
     def _give_up_some(
         self, samples: Samples, seed: Array, before: Array, is_first: bool
     ) -> Followed:
-        """Solve some samples from a seed, as far as they go on from ``before``.
+        """Solve some samples from a seed, as far as they continue from ``before``.
 
         Raises:
-            LostPath: Not even the first does, and it is the first that was asked for.
+            LostPath: Not even the first does, and it is the first one requested.
         """
         near = self._stricter.inverse_near(samples.T, seed)
         exact = self._nearest(samples.q, near.q)

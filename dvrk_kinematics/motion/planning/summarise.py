@@ -39,10 +39,10 @@ def summarise(
     """Make the flight plan of a motion.
 
     Args:
-        trials: Its segments as planned, at least one, also the one that was refused.
-        limits: What the joints may do.
+        trials: Its segments as planned, at least one, including a refused one.
+        limits: Limits of the joints.
         cannula: Where the wrist is; None without a remote centre.
-        where: Gives the fraction of the path at a time (s).
+        where: Returns the fraction of the path at a time (s).
         slowed_for: What needed slowing down.
         reason: Why the motion is refused; empty if it is not.
     """
@@ -60,7 +60,7 @@ def summarise(
         reason=reason,
         duration=sum(float(trial.times_ns[-1]) for trial in trials) * 1e-9,
         length=sum(trial.segment.length for trial in trials),
-        # The knot between two segments is one.
+        # Two adjacent segments share a knot.
         samples=sum(len(trial.grid.t) - 1 for trial in trials) + 1,
         knots=sum(len(trial.times_ns) - 1 for trial in trials) + 1,
         position_deviation=max(float(t.played.position_deviation.max()) for t in trials),
@@ -85,7 +85,7 @@ def summarise(
 
 
 def _each(trials: Sequence[Trial], find: Callable[[Trial], _Found]) -> list[_Found]:
-    """What is found in each segment, on the whole path's time."""
+    """The extremes of each segment, on the whole path's time."""
     found, start_ns = [], 0
     for trial in trials:
         check_in()
@@ -134,13 +134,13 @@ def _at_smallest(trial: Trial, values: Array) -> _Found:
 def summarise_rest(
     arm: SerialArm, q: Array, cannula: CannulaRule | None, reason: str = ""
 ) -> FlightPlan:
-    """Make the flight plan of an arm that stays where it is.
+    """Make the flight plan of an arm that does not move.
 
     Args:
         arm: The arm.
-        q: Where its joints are (rad, m), shape (n,).
+        q: Its current joint positions (rad, m), shape (n,).
         cannula: Where the wrist is; None without a remote centre.
-        reason: Why a motion is refused; empty if none was asked for.
+        reason: Why a motion is refused; empty if none was requested.
     """
     near = [
         JointLimits([name], [low], [high]).margin(q[k : k + 1])

@@ -21,8 +21,8 @@ class TimedPath:
 
     Args:
         segments: The segments, in order.
-        starts_s: When each begins and the last one ends (s), shape (S + 1,).
-        T_rest: Where the tip is if there are no segments, shape (4, 4).
+        starts_s: When each begins, and when the last one ends (s), shape (S + 1,).
+        T_rest: Pose of the tip if there are no segments, shape (4, 4).
     """
 
     def __init__(self, segments: Sequence[Segment], starts_s: ArrayLike, T_rest: Array) -> None:
@@ -60,7 +60,7 @@ class TimedPath:
         return T
 
     def place(self, time_s: float) -> tuple[int, float, float]:
-        """Where a time is: step, metres of tip travel, and fraction of the path."""
+        """The place at a time: step, metres of tip travel, and fraction of the path."""
         check_in()
         if not self.segments:
             return 0, 0.0, 0.0
@@ -78,7 +78,7 @@ class TimedPath:
         """Compare measured poses with the nearest points of the path.
 
         "Nearest" weighs a radian as 50 mm, so that it is defined where the tip turns in place. The
-        search is limited in time: a path that comes by twice is not mistaken for itself.
+        search is limited in time, so two passes at the same place are not confused.
 
         Args:
             times_s: When each pose was measured, on the path's time (s), shape (N,).
@@ -86,7 +86,7 @@ class TimedPath:
             window_s: How much earlier or later the nearest point may be planned (s).
 
         Raises:
-            InvalidInput: Shapes differ, or a pose is none.
+            InvalidInput: Shapes differ, or a pose is invalid.
         """
         times, poses = as_floats(times_s, "times_s"), se3.check(T, "T")
         if times.ndim != 1 or poses.shape != (len(times), 4, 4):

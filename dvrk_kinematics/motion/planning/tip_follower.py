@@ -1,21 +1,21 @@
-"""How well a tip followed its planned path: aside of it (contour), and behind it in time (lag).
+"""How well a tip followed its planned path: off to the side (contour), and late (lag).
 
-The one definition of both, for the result of an action as for the report of a bag. They need what
-is on record: the planned path as it was sent to be played, when it began, and the states that the
-arm measured, by their stamps.
+This is the one definition of both, for action results and bag reports. They need recorded data:
+the planned path as sent for playback, its start time, and the states that the arm measured, by
+their stamps.
 
 * The *contour error* of a state is the distance of its tip from the nearest point of the planned
-  path, whatever the time, and the angle to the orientation there. How far the planned path itself
-  is from the exact figure is told by its flight plan, and is no part of it.
+  path, whatever the time, and the angle to the orientation there. The distance of the planned path
+  from the exact figure is in its flight plan, and is not part of this error.
 * The *lag* of a state is its time since the path began, less the time for which that nearest point
-  was planned. It is told where the path moves, since a time means nothing where it rests.
+  was planned. It is reported only where the path moves, since a time means nothing where it rests.
 
-The two have different causes and are told apart: a motion that was held up for a moment lies on
-its path exactly and is late; a drive that gives way under load is in time and aside.
+The two have different causes and are kept apart: a motion that was held up for a moment is exactly
+on its path but late; a drive that gives way under load is on time but off the path.
 
-States count by how far they went on along the path. So a mean or a root mean square is one over
-the path, and a pause, a stall or the rest after the end has no part in it, however long it lasts
-and however many states tell of it.
+States are weighted by how far they advanced along the path. So a mean or a root mean square is
+over the path. A pause, a stall or the rest after the end does not count, however long it lasts and
+however many states report it.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ __all__ = [
 ]
 
 FINEST = 1e-9
-"""Errors below this (m, rad) are the rounding of numbers, not of arms."""
+"""Errors below this (m, rad) come from rounding, not from arms."""
 
 EXACT = "a simulated arm follows its setpoints exactly"
-"""What errors below that tell."""
+"""What to report for errors below that."""
 
 
 def describe_contour(figures: FollowingFigures, micro: str = "u") -> str:
@@ -64,7 +64,7 @@ def describe_contour(figures: FollowingFigures, micro: str = "u") -> str:
 
 
 def describe_off(largest: float, rms: float, unit: str) -> str:
-    """Two errors (m, rad) in millionths, with three digits; or that they are too small for it."""
+    """Two errors (m, rad) in millionths, with three digits; or a note that they are too small."""
     if isnan(largest):
         return "not known"
     if largest < FINEST:
@@ -80,10 +80,10 @@ def describe_lag(figures: FollowingFigures) -> str:
 
 
 _MOVING = 0.1
-"""Share of the path's top speed below which its time says nothing."""
+"""Fraction of the path's top speed below which its lag means nothing."""
 
 _FIRST_S = 1e-9
-"""How much the first state weighs (s), of which is not known how far it went."""
+"""Weight of the first state (s), whose advance is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Following:
 
     Attributes:
         times: When its states were measured (s since the path began), shape (N,).
-        along: For when the nearest point of the path is planned (s), shape (N,).
+        along: Planned time of the nearest point of the path (s), shape (N,).
         position_error: Distance of the tip from that point (m), shape (N,).
         rotation_error: Angle to the orientation there (rad), shape (N,).
         lag: How much later than planned it was there (s), shape (N,); NaN where the path rests.
@@ -106,7 +106,7 @@ class Following:
 
     @property
     def weights(self) -> Array:
-        """How far each state went on along the path (s), shape (N,); 0 where it did not."""
+        """How far each state advanced along the path (s), shape (N,); 0 where it did not."""
         reached = np.maximum.accumulate(self.along)
         return np.diff(reached, prepend=reached[:1] - _FIRST_S)
 
@@ -122,7 +122,7 @@ class FollowingFigures:
         rotation_rms: Its root mean square (rad).
         lag_max: Largest lag (s).
         lag_mean: Mean lag (s).
-        samples: States that went on along the path, and were compared.
+        samples: States that advanced along the path, and were compared.
     """
 
     position_max: float = nan
@@ -147,7 +147,7 @@ def summarise_following(parts: Sequence[Following]) -> FollowingFigures:
     weights = weights[counted]
 
     def rms(values: Array) -> float:
-        # Of equal values rounding may make it larger than each.
+        # For equal values, rounding may make it larger than each of them.
         return min(float(np.sqrt(np.average(values**2, weights=weights))), float(values.max()))
 
     position, rotation, lag = map(gather, ("position_error", "rotation_error", "lag"))
@@ -172,10 +172,10 @@ class TipFollower:
     Args:
         arm: The arm, whose tip is compared.
         path: The path.
-        most_points: At how many points it is looked at, at most.
+        most_points: Maximum number of points at which it is sampled.
 
     Attributes:
-        grid: The times at which it is looked at (s), shape (M,).
+        grid: The times at which it is sampled (s), shape (M,).
         planned_q: Its joint positions there (rad, m), shape (M, n).
         planned_tip: Its tip there (m), shape (M, 3).
     """
@@ -192,8 +192,8 @@ class TipFollower:
         """Compare the states of a motion, in their order.
 
         Args:
-            times: When they were measured (s since the path began), shape (N,). What was measured
-                before, or is no later than another, is left out.
+            times: When they were measured (s since the path began), shape (N,). States from
+            before, or no later than another, are left out.
             q: Joint positions (rad, m), shape (N, n).
         """
         is_later = times > np.maximum.accumulate(np.r_[-np.inf, times])[:-1]
@@ -210,10 +210,10 @@ class TipFollower:
         return Following(times, along, position, rotation, lag)
 
     def find_errors(self, time_s: float, q: Array, window_s: float = 0.5) -> tuple[float, float]:
-        """Contour errors (m, rad) of one state that is near a place on the path.
+        """Contour errors (m, rad) of one state near a place on the path.
 
         Args:
-            time_s: For when that place is planned (s).
+            time_s: Planned time of that place (s).
             q: Joint positions (rad, m), shape (n,).
             window_s: How much earlier or later the nearest point may be planned (s).
         """

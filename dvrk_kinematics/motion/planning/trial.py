@@ -1,4 +1,4 @@
-"""A segment with its knots, and how what is played between them compares with what was asked."""
+"""A segment with its knots, and how playback between them compares with the request."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = ["Played", "Trial", "make_trial"]
 Mask = npt.NDArray[np.bool_]
 
 _CHUNK = 8192
-"""Samples that are looked at together."""
+"""Samples that are processed together."""
 _FOLLOWING = 0.6
-"""Part of a trial that goes by with following its path."""
+"""Fraction of a trial spent following its path."""
 _GIVEN_UP = 0.1
-"""The same for a joint move: where orientation was given up, paths end only about where they
+"""The same for a joint move: where orientation was given up, paths end only roughly where they
 would with other samples."""
 
 
@@ -59,11 +59,11 @@ class Trial:
 
     Attributes:
         segment: The segment.
-        times_ns: Times of the knots from the segment's begin (ns), shape (K,).
+        times_ns: Times of the knots from the segment's start (ns), shape (K,).
         grid: The samples.
         spline: What will be played.
         played: The same at the samples.
-        given_up: Angles that position_first gives up (rad), shape (N,).
+        given_up: Angles given up by position_first (rad), shape (N,).
         extremes: Extremes of what will be played, between samples too.
         singular_values: Smallest singular value of the Jacobian at the samples, shape (N,).
     """
@@ -92,11 +92,11 @@ def make_trial(
     Args:
         arm: The arm.
         segment: The segment.
-        times_ns: Times of the knots from the segment's begin (ns).
-        q_begin: Where the joints are (rad, m), shape (n,).
+        times_ns: Times of the knots from the segment's start (ns).
+        q_begin: Joint positions at the start (rad, m), shape (n,).
         follower: Solves for the joint positions of a path.
         is_smooth: Whether knots carry accelerations.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Returns:
         The trial, or where the path cannot be followed.
@@ -121,7 +121,7 @@ def make_trial(
         gap = _find_gap(arm, q[0], q_begin, JOINT_GAP)
         if gap is not None:
             return gap
-        # The motion goes on from where the joints are, to the last bit.
+        # The motion continues from where the joints are, to the last bit.
         q[0] = q_begin
         spline = _knot_path(arm, segment, grid, q, given_up, is_smooth)
     progress.step(_FOLLOWING, 1.0)
@@ -139,7 +139,7 @@ def make_trial(
 
 
 def _part_given_up(played: Played, grid: Grid, given_up: Array) -> tuple[Played, Array]:
-    """Count the angle as given up, not as a deviation, between knots where some is given up."""
+    """Count the angle as given up, not as a deviation, between knots where any is given up."""
     if not given_up.any():
         return played, given_up
     turned = np.zeros(len(grid.knots), dtype=np.bool_)
@@ -172,7 +172,7 @@ def _find_gap(arm: Arm, q: Array, q_begin: Array, tolerance: float) -> Loss | No
 def _knot_joints(segment: JointSegment, grid: Grid, is_smooth: bool) -> Spline:
     t = grid.t[grid.knots]
     q, qd, qdd = segment.motion(t)
-    # As the knots are put together: from where the joints are, at rest, to rest.
+    # As the knots are assembled: from where the joints are, at rest, to rest.
     q[0] = segment.q_start
     qd[[0, -1]] = qdd[[0, -1]] = 0.0
     return Spline(t, q, qd, qdd if is_smooth else None)
@@ -181,7 +181,7 @@ def _knot_joints(segment: JointSegment, grid: Grid, is_smooth: bool) -> Spline:
 def _knot_path(
     arm: Arm, segment: TipSegment, grid: Grid, q: Array, given_up: Array, is_smooth: bool
 ) -> Spline:
-    """Put the exact joint velocities, and accelerations, at the knots."""
+    """Set the exact joint velocities, and accelerations, at the knots."""
     rows = grid.knots
     t, q_knots = grid.t[rows], q[rows]
     motion = segment.motion(t)
@@ -201,10 +201,10 @@ def _knot_path(
 
 
 def _solve_near(J: Array, wanted: Array, guess: Array, is_turned: Mask) -> Array:
-    """Joint rates that move the tip exactly as wanted, and are else as guessed.
+    """Joint rates that move the tip exactly as wanted, and otherwise follow the guess.
 
-    The guess matters for arms with more than six joints, whose solver decides what the others do,
-    and where orientation is given up: there only the position is as wanted.
+    The guess matters for arms with more than six joints, whose solver decides the rest, and where
+    orientation is given up: there only the position is as wanted.
     """
     miss = wanted - (J @ guess[..., None])[..., 0]
     miss[is_turned, 3:] = 0.0
@@ -242,7 +242,7 @@ def _singular_values(arm: Arm, q: Array) -> Array:
         check_in()
         J = arm.jacobian(q[first : first + _CHUNK])
         Jt = np.swapaxes(J, 1, 2)
-        # Eigenvalues of the smaller product take half the time of singular values.
+        # Eigenvalues of the smaller product take half as long as singular values.
         squares = np.linalg.eigvalsh(J @ Jt if q.shape[1] >= 6 else Jt @ J)[:, 0]
         smallest[first : first + _CHUNK] = np.sqrt(np.maximum(squares, 0.0))
     return smallest

@@ -1,9 +1,9 @@
-"""Recordings: a series of moves or taught points, to be replayed on one arm or on several.
+"""Recordings: a series of moves or taught points, for replay on one arm or several.
 
     lesson = Program("lesson", arm.joint_names).teach(q_here).teach(q_there)
     plan_recording(arm, lesson, q_now, limits)
 
-A recording never changes; recording a step makes a longer one.
+A recording never changes; recording a step returns a longer one.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Program:
     """A series of moves.
 
     Attributes:
-        name: Letters, digits, _ and -, so that a file can be called so.
-        joint_names: The joints of its taught points, in order; empty if it holds poses only, and
-            then it can be replayed on any arm.
+        name: Letters, digits, _ and -, so that it can be a file name.
+        joint_names: The joints of its taught points, in order; empty if it holds only poses, so
+            that any arm can replay it.
         steps: The moves, in order.
 
     Raises:
-        InvalidInput: A name that no file could have, or a taught point whose number of joints is
-            not that of the names.
+        InvalidInput: The name cannot be a file name, or a taught point has the wrong number of
+            joints.
     """
 
     name: str
@@ -59,20 +59,20 @@ class Program:
         """Record a move.
 
         Raises:
-            InvalidInput: Joint positions of another number of joints.
+            InvalidInput: The number of joint positions is wrong.
         """
         return replace(self, steps=(*self.steps, step))
 
     def teach(self, q: ArrayLike, speed: float = 0.2, acceleration: float = 0.2) -> Program:
-        """Record where the joints are, as at the press of a button.
+        """Record the current joint positions, as at the press of a button.
 
         Args:
             q: Joint positions (rad, m), shape (n,).
-            speed: Part of the joints' speeds with which to go there, in (0, 1].
-            acceleration: Part of their accelerations.
+            speed: Fraction of the joints' speeds to use on the way there, in (0, 1].
+            acceleration: Fraction of their accelerations.
 
         Raises:
-            InvalidInput: Not one finite number a joint, or a fraction outside (0, 1].
+            InvalidInput: Not one finite number per joint, or a fraction outside (0, 1].
         """
         return self.add(MoveAbsJ(as_floats(q, "q"), speed, acceleration))
 
@@ -88,24 +88,23 @@ def plan_recording(
     repeat: int = 1,
     progress: PlanningProgress = UNWATCHED,
 ) -> Plan:
-    """Plan a replay as a whole, from where the arm is at rest.
+    """Plan a whole replay, from the position where the arm is at rest.
 
     Args:
         arm: The arm.
         recording: What to replay.
-        q_start: Where the joints are (rad, m), shape (n,).
-        limits: What the joints may do.
-        cannula: How deep the wrist must be; None to have no such rule.
+        q_start: Joint positions at the start (rad, m), shape (n,).
+        limits: Limits of the joints.
+        cannula: How deep the wrist must be; None for no such rule.
         options: How to plan.
         repeat: How many times.
-        progress: Who hears how far it is, and may end it.
+        progress: Receives progress, and may end planning.
 
     Raises:
-        InvalidInput: The recording is empty or belongs to other joints, or is repeated less than
-            once.
-        PlanRefused: A step cannot be done; says which and where.
-        PlanningCancelled: Whoever watches ended it.
-        PlanningTimeout: It took longer than whoever watches allows.
+        InvalidInput: The recording is empty, has other joints, or is repeated less than once.
+        PlanRefused: A step cannot be done; reports which and where.
+        PlanningCancelled: The watcher ended it.
+        PlanningTimeout: It took longer than the watcher allows.
     """
     if not recording.steps:
         raise InvalidInput("recording", f"{recording.name} holds no steps")
@@ -123,9 +122,9 @@ class Replay(NamedTuple):
 
     Attributes:
         arm: The arm.
-        q_start: Where its joints are (rad, m), shape (n,).
+        q_start: Its joint positions at the start (rad, m), shape (n,).
         recording: What it replays.
-        limits: What its joints may do; by default what its model says.
+        limits: Limits of its joints; by default those of its model.
     """
 
     arm: Arm
@@ -139,8 +138,8 @@ def plan_together(
 ) -> dict[str, Plan]:
     """Plan a replay on several arms that start at the same time.
 
-    Each plan begins at time 0, the common start; none is stretched, so that the arms end when
-    each is done. The arms do not know of each other: nothing is said about collisions.
+    Each plan begins at time 0, the common start; none is stretched, so each arm ends when its own
+    plan is done. The arms are planned independently: collisions are not checked.
 
     Args:
         parts: What each arm does, by the arm's name.
@@ -152,7 +151,7 @@ def plan_together(
 
     Raises:
         InvalidInput: There are no arms.
-        ReplayRefused: An arm cannot do its part; says which and why.
+        ReplayRefused: An arm cannot do its part; reports which and why.
     """
     if not parts:
         raise InvalidInput("parts", "there is no arm")

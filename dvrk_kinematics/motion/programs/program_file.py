@@ -1,4 +1,4 @@
-"""Recordings in files: YAML that a person can read and edit, and that loses no digit.
+"""Recordings in files: YAML that people can read and edit, with no loss of digits.
 
     name: lift
     joint_names: [yaw, pitch, insertion, roll, wrist_pitch, wrist_yaw]
@@ -7,7 +7,7 @@
     - move_l: {frame: tool, pose: {translation: [0.0, 0.0, -0.02]}}
     - move_l: {relative: true, pose: {translation: [0.0, 0.0, 0.02]}}
 
-What is left out has its default: a pose its rotation (none), a move its frame (base), its speeds
+Omitted items take their defaults: a pose its rotation (none), a move its frame (base), its speeds
 and ``relative`` (false: a pose in the frame; true: a step along the frame's axes).
 """
 
@@ -35,7 +35,7 @@ __all__ = ["format_recording", "load_recording", "read_step", "save_recording", 
 
 
 def write_step(move: Move) -> dict[str, Any]:
-    """A move as plain data, as it stands in a file."""
+    """A move as plain data, as stored in a file."""
     if isinstance(move, MoveAbsJ):
         data: dict[str, Any] = {"jp": move.jp.tolist(), **_fractions(move)}
         if move.curves:
@@ -57,7 +57,7 @@ def read_step(node: Node) -> Move:
     """Read a move.
 
     Raises:
-        ModelError: It is none; names the file and the place in it.
+        ModelError: It is not a move; names the file and the place in it.
     """
     entries = list(node.items())
     if len(entries) != 1 or entries[0][0] not in _READERS:
@@ -75,7 +75,7 @@ def _fractions(move: MoveAbsJ | MoveJ) -> dict[str, float]:
 
 
 def _floats(record: TipSpeeds | Curve) -> dict[str, float]:
-    # numpy's numbers are no floats to YAML.
+    # YAML does not treat numpy's numbers as floats.
     return {name: float(value) for name, value in asdict(record).items()}
 
 
@@ -151,13 +151,13 @@ def _read_speeds(node: Node) -> TipSpeeds:
 
 
 def _numbers(node: Node, names: tuple[str, ...]) -> dict[str, float]:
-    """The numbers of a mapping that may have these keys and no others."""
+    """The numbers of a mapping that may have only these keys."""
     node.keys((), names)
     return _present(node, names)
 
 
 def _present(node: Node, names: tuple[str, ...]) -> dict[str, float]:
-    """Those of some numbers that a mapping has; the others keep their defaults."""
+    """The given numbers that a mapping has; the others keep their defaults."""
     return {name: node[name].number() for name in names if name in node}
 
 
@@ -167,12 +167,12 @@ def format_recording(recording: Program) -> str:
     if recording.joint_names:
         data["joint_names"] = list(recording.joint_names)
     data["steps"] = [write_step(step) for step in recording.steps]
-    # Short lists on one line; floats are written with as many digits as tell them apart.
+    # Short lists on one line; floats have enough digits to tell them apart.
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=110)
 
 
 def save_recording(recording: Program, path: Path | str) -> None:
-    """Write a recording to a file, whole or not at all.
+    """Write a recording to a file, completely or not at all.
 
     Raises:
         InvalidInput: The file cannot be written, with the reason.
@@ -190,7 +190,7 @@ def load_recording(path: Path | str) -> Program:
     """Read a recording from a file.
 
     Raises:
-        ModelError: It cannot be read, is no recording, or holds text where a number belongs;
+        ModelError: It cannot be read, is not a recording, or holds text where a number belongs;
             names the file and the place in it.
     """
     node = read_yaml(Path(path))

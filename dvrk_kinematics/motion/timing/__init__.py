@@ -1,4 +1,4 @@
-"""Time along a path: scalings from rest to rest, and the speeds that choose them."""
+"""Time along a path: scalings from rest to rest, and the speeds that determine them."""
 
 from dvrk_kinematics.motion.timing.logistic import Curve, Logistic, hyperbolic, hyperbolic_within
 from dvrk_kinematics.motion.timing.scalings import (

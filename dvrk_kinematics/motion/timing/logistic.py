@@ -4,10 +4,10 @@ With tau = t/T and x = 1/(1 - tau) - 1/tau, which takes (0, 1) to the whole line
 
     Y = 1 / (1 + exp(-alpha (x - a) / b)),   alpha = ln((1 - D) / D),
 
-so that Y = 1/2 at a and 1 - D at a + b. A user gives the centre A and the half width B on the
-scale of tau: a = x(A), and b is how far x goes over B towards the middle of the move, which is
-always inside it. Joints with different A go one after the other, which bends the path of the tip
-around an obstacle.
+so that Y = 1/2 at a and 1 - D at a + b. A user sets the centre A and the half width B on the scale
+of tau: a = x(A), and b is how far x goes over B towards the middle of the move, which is always
+inside it. Joints with different A move one after the other, which bends the tip's path around an
+obstacle.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from dvrk_kinematics.motion.timing.scalings import PathProgress, check_positive
 __all__ = ["Curve", "Logistic", "hyperbolic", "hyperbolic_within"]
 
 _EDGE = 1e-9
-"""Nearer to an end than this (of tau) the curve is its end to the last bit, and x overflows."""
+"""Closer than this (of tau) to an end, the curve is at its end value and x overflows."""
 _REST = 1e-12
-"""How far from its end, and how fast, a curve may be there: more is a jump."""
+"""How far from its end value, and how fast, a curve may be there: more is a jump."""
 _GRID = 20_001
-"""Places at which the largest derivatives of a curve are looked for."""
+"""Places at which we search for the largest derivatives of a curve."""
 _GRID_SLACK = 1.0 + 1e-6
-"""What the true peak may have above the grid's."""
+"""How far the true peak may exceed the grid's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Curve:
     """The shape of a logistic move.
 
     Attributes:
-        centre: A, when half of the way is done, as a fraction of the duration, in (0, 1).
+        centre: A, the time when half of the way is done, as a fraction of the duration, in (0, 1).
         half_width: B, over which the curve goes from 1/2 to all but D, as such a fraction.
-        delta: D, what is then left of the way, in (0, 1/2).
+        delta: D, the part of the way that is left then, in (0, 1/2).
 
     Raises:
         InvalidInput: A number is outside its range, the half width leaves the move, or the curve
@@ -93,7 +93,7 @@ class Curve:
         rest = 1.0 - inside
         slope = self.slope
         z = slope * (1.0 / rest - 1.0 / inside - _place(self.centre))
-        # Both halves from the same small number, so that neither 1 - Y nor Y loses its digits.
+        # Both halves use the same small number, so that neither 1 - Y nor Y loses digits.
         small = np.exp(-np.abs(z))
         low, high = small / (1.0 + small), 1.0 / (1.0 + small)
         y = np.where(z < 0.0, low, high)
@@ -137,7 +137,7 @@ class Logistic:
 
     @property
     def is_smooth(self) -> bool:
-        """Always: it can be differentiated as often as one likes."""
+        """Always: it is infinitely differentiable."""
         return True
 
     def sample(self, t: Array) -> PathProgress:
@@ -166,7 +166,7 @@ def hyperbolic(duration: float, centre: float, half_width: float, delta: float) 
 def hyperbolic_within(
     length: float, speed: float, acceleration: float, curve: Curve | None = None
 ) -> Logistic:
-    """The quickest logistic curve that keeps a speed and an acceleration.
+    """The quickest logistic curve within a speed and an acceleration.
 
     Args:
         length: The whole way (m, rad, or 1 for a fraction).

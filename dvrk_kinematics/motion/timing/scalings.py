@@ -1,8 +1,8 @@
 """How a motion goes along its path in time: rest to rest, in true units.
 
-A scaling gives the way s that is done at a time t: metres along a line, radians of a turn, or the
-fraction of a path that does both. Trapezoids jump in acceleration at their ``breaks``; the other
-curves are smooth. ``hyperbolic`` stands in logistic.py, slowing down in stretching.py.
+A scaling is the way s done at a time t: metres along a line, radians of a turn, or the fraction of
+a path that does both. Trapezoids jump in acceleration at their ``breaks``; the other curves are
+smooth. ``hyperbolic`` is in logistic.py, slowing down in stretching.py.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _QUINTIC_ACCELERATION = 10.0 / sqrt(3.0)
 
 
 class PathProgress(NamedTuple):
-    """The way at some times, shape (N,) each.
+    """The way at given times, shape (N,) each.
 
     Attributes:
         s: The way done (m, rad, or a fraction).
@@ -123,7 +123,7 @@ class Scaling(Protocol):
 
 
 def check_positive(**values: float) -> None:
-    """Refuse numbers that are not positive and finite, by their names.
+    """Refuse numbers that are not positive and finite, by name.
 
     Raises:
         InvalidInput: With the first name and its value.
@@ -176,7 +176,7 @@ class Trapezoid:
         down = np.maximum(t - (end - ramp), 0.0)
         cruise = t - up - down
         a = self.acceleration
-        # From the end backwards while decelerating, so that the last sample lands on the end.
+        # Backwards from the end while decelerating, so that the last sample lands on the end.
         left = np.where(down > 0.0, end - t, 0.0)
         s = np.where(
             down > 0.0,
@@ -206,8 +206,8 @@ def trapezoid(length: float, speed: float, acceleration: float) -> Trapezoid:
 def normalised(speed: float, acceleration: float) -> Trapezoid:
     """The rule T = (a + v^2) / (v a) on a fraction in [0, 1], as students traced the Block-O.
 
-    Speed and acceleration are rates of the fraction: a segment takes the same time however long it
-    is, and "0.005 m/s" means 0.5 % of the segment a second.
+    Speed and acceleration are rates of the fraction: a segment takes the same time whatever its
+    length, and "0.005 m/s" means 0.5 % of the segment a second.
 
     Args:
         speed: Largest rate of the fraction (1/s).
@@ -218,7 +218,7 @@ def normalised(speed: float, acceleration: float) -> Trapezoid:
 
 @dataclass(frozen=True, slots=True)
 class Quintic:
-    """The curve 10 x^3 - 15 x^4 + 6 x^5, x = t/T: no acceleration at both ends.
+    """The curve 10 x^3 - 15 x^4 + 6 x^5, x = t/T: zero acceleration at both ends.
 
     Attributes:
         length: The whole way.
@@ -243,7 +243,7 @@ class Quintic:
         x = np.clip(t / self.duration_s, 0.0, 1.0)
         y = 1.0 - x
         rate = self.length / self.duration_s
-        # The smaller half, counted from the nearer end, so that the end is met to the last bit.
+        # The smaller half, measured from the nearer end, so that the end is met to the last bit.
         near = np.minimum(x, y)
         part = near * near * near * (10.0 - 15.0 * near + 6.0 * near * near)
         s = self.length * np.where(x > 0.5, 1.0 - part, part)

@@ -41,8 +41,8 @@ class TipSpeeds:
     Attributes:
         speed: Along the path (m/s).
         acceleration: Along the path, and across it where it is curved (m/s^2).
-        angular_speed: Of turning (rad/s).
-        angular_acceleration: Of turning (rad/s^2).
+        angular_speed: For turning (rad/s).
+        angular_acceleration: For turning (rad/s^2).
 
     Raises:
         InvalidInput: A number is not positive and finite.
@@ -63,10 +63,10 @@ class TipSpeeds:
 
 
 def find_scaling(name: str) -> MakeScaling:
-    """Look a scaling up.
+    """Look up a scaling.
 
     Raises:
-        UnknownName: There is none of that name; lists those that exist.
+        UnknownName: The name is unknown; lists the known names.
     """
     if name not in SCALINGS:
         raise UnknownName("scaling", name, SCALINGS)
@@ -81,11 +81,11 @@ def combined(name: str, length: float, angle: float, speeds: TipSpeeds) -> Scali
     Args:
         name: Which of ``SCALINGS``.
         length: How far the tip travels (m); 0 for a pure turn.
-        angle: By how much it turns (rad); 0 for a pure translation.
+        angle: How much it turns (rad); 0 for a pure translation.
         speeds: The limits.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: The path goes nowhere, or length or angle is negative or not finite.
     """
     if not (0.0 <= length < inf and 0.0 <= angle < inf):
@@ -96,8 +96,8 @@ def combined(name: str, length: float, angle: float, speeds: TipSpeeds) -> Scali
 def time_path(name: str, path: Path, speeds: TipSpeeds) -> Scaling:
     """A scaling on the fraction of a path, as :func:`combined`, also across where it is curved.
 
-    The acceleration across the path, v^2 / r on an arc, stays within the one along it; on a curved
-    path the speed is lowered for that. The rule "normalised" knows neither lengths nor curves.
+    The acceleration across the path, v^2 / r on an arc, stays within the limit along it; on a
+    curved path the speed is reduced for that. The rule "normalised" ignores lengths and curves.
 
     Args:
         name: Which of ``SCALINGS``.
@@ -105,7 +105,7 @@ def time_path(name: str, path: Path, speeds: TipSpeeds) -> Scaling:
         speeds: The limits.
 
     Raises:
-        UnknownName: There is no such scaling.
+        UnknownName: The scaling is unknown.
         InvalidInput: The path goes nowhere.
     """
     return _make_within(name, path.peak_twist, path.peak_bend, speeds)

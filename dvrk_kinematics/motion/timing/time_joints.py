@@ -1,4 +1,4 @@
-"""How long a move of the joints takes."""
+"""How long a joint move takes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["time_joints"]
 def time_joints(
     move: MoveAbsJ | MoveJ, way: Array, limits: MotionLimits, scaling: str
 ) -> tuple[Scaling, ...]:
-    """Scalings for a move that all joints end together.
+    """Scalings for a move in which all joints finish together.
 
     Args:
         move: The move.
         way: How far each joint goes (rad, m), shape (n,); not all zero.
-        limits: What the joints may do.
+        limits: Limits of the joints.
         scaling: Name of the time scaling, for a move without curves of its own.
 
     Returns:
-        One scaling for all joints, or one a joint.
+        One scaling for all joints, or one per joint.
 
     Raises:
-        InvalidInput: The number of curves is not that of the joints.
+        InvalidInput: The number of curves does not match the number of joints.
     """
     speed, acceleration = limits.velocity * move.speed, limits.acceleration * move.acceleration
     curves = move.curves if isinstance(move, MoveAbsJ) else ()

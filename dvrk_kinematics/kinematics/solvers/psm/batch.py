@@ -1,8 +1,8 @@
 """The PSM's inverse kinematics for many poses at once, with numpy, in bounded memory.
 
-The same steps as for one pose, in the same order and with the same rounding but for the last bit
-of an arc tangent: first the one branch that is nearly always right, then all eight for the rows
-that are left, and the scalar solver for poses where a joint is left open.
+The steps are those for one pose, in the same order and with the same rounding except the last bit
+of an arc tangent: first the one branch that is nearly always right, then all eight for the
+remaining rows, and the scalar solver for poses that leave a joint open.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class PsmBatch:
         Args:
             T: Base to tip, shape (M, 4, 4).
             seed: Joint positions to stay near (rad, m), shape (M, 6).
-            result: What to write into.
-            rows: Where to, M of them.
+            result: Where to write.
+            rows: Its rows to write, M of them.
         """
         R, p = self._frame6(T)
         q, sole = self._first_branch(R, p, seed)
@@ -102,7 +102,7 @@ class PsmBatch:
     def _first_branch(
         self, R: FloatArray, p: FloatArray, seed: FloatArray
     ) -> tuple[FloatArray, BoolArray]:
-        """Solve the branch that is nearly always right, and tell where it surely is."""
+        """Solve the branch that is nearly always right, and tell where it is certainly right."""
         px, py, pz = p
         rho = np.sqrt(px * px + py * py)
         np.negative(rho, out=rho, where=py > 0.0)
@@ -124,7 +124,7 @@ class PsmBatch:
     def _best_branch(
         self, R: FloatArray, p: FloatArray, T: FloatArray, seed: FloatArray
     ) -> FloatArray:
-        """Solve all eight branches of some poses and choose; scalar where a joint is left open."""
+        """Solve all eight branches of some poses and choose; scalar where a joint stays open."""
         px, py, pz = p
         a, b = self._geometry.a, self._geometry.b
         q = np.empty((len(px), 8, 6))
@@ -150,7 +150,7 @@ class PsmBatch:
                 q[:, branch + 1, 3] = opposite_batch(one[:, 3])
                 branch += 2
         best = self._selector.choose_batch(q, seed)
-        # What is outside by rounding is settled one by one.
+        # Rows outside by rounding are settled one by one.
         worst = self._limits.excess(best).max(axis=1)
         open_joint |= (worst > LIMIT_TOLERANCE) & (worst <= NEARLY_INSIDE)
         for i in np.flatnonzero(open_joint):

@@ -4,9 +4,9 @@ Seen from frame 6 the remote centre is a spherical joint at
 
     p = ( -(a + d c5) s6 , -(a + d c5) c6 , d s5 ),   d = q3 - b.
 
-So p alone gives q6 (two ways, by the sign of a + d c5), then q5 and d (two ways, by the sign of
-d); the shaft's direction z = R (c5 s6, c5 c6, -s5) gives q1 and q2 (two ways) and what is left is
-q4: eight branches. They degenerate in three places, and there the seed decides what the pose
+So p alone determines q6 (two ways, by the sign of a + d c5), then q5 and d (two ways, by the sign
+of d); the shaft's direction z = R (c5 s6, c5 c6, -s5) gives q1 and q2 (two ways) and the remaining
+angle is q4: eight branches. They degenerate in three places, where the seed decides what the pose
 leaves open:
 
 * d = 0, the wrist on the remote centre: q5 is free and q1, q2, q4 follow it;
@@ -37,15 +37,15 @@ Vector = tuple[float, float, float]
 Rotation = tuple[float, float, float, float, float, float, float, float, float]
 
 NEAR_AXIS = 1e-3
-"""Sine of the angle between shaft and yaw axis under which the roll is measured against the yaw
-that was chosen."""
+"""Sine of the angle between shaft and yaw axis below which the roll is measured against the chosen
+yaw."""
 
 
 def frame6_from_tip(T: Rows) -> tuple[Rotation, Vector]:
     """Undo the standard tip of a pose, base to tip.
 
     Returns:
-        The rotation of frame 6 (nine floats row by row), and the remote centre seen from it (m).
+        The rotation of frame 6 (nine floats row by row), and the remote centre in it (m).
     """
     (r00, r01, r02, tx), (r10, r11, r12, ty), (r20, r21, r22, tz), _ = T
     px = r01 * tx + r11 * ty + r21 * tz
@@ -57,7 +57,7 @@ def frame6_from_tip(T: Rows) -> tuple[Rotation, Vector]:
 def is_singular(p: Vector, a: float) -> bool:
     """Whether a pose may leave a joint of the wrist open: p is the remote centre in frame 6 (m).
 
-    It also does where one way of rounding says so and another does not.
+    True also where only some ways of rounding find the pose degenerate.
     """
     px, py, pz = p
     rho, guard = sqrt(px * px + py * py), 1.01 * GUARD_M
@@ -78,7 +78,7 @@ def all_branches(
     seed: Sequence[float],
     free: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> list[tuple[float, ...]]:
-    """Solve one pose in all ways.
+    """Solve one pose on all branches.
 
     Args:
         R: Rotation of frame 6 in the base, nine floats row by row.
@@ -106,13 +106,13 @@ def all_branches(
 
 
 def _directions(y: float, x: float, free: Sequence[float]) -> Iterator[tuple[float, float, float]]:
-    """Give the angle of (x, y) and its opposite with sine and cosine; ``free`` at the origin."""
+    """Return the angle of (x, y) and its opposite with sine and cosine; ``free`` at the origin."""
     radius = sqrt(x * x + y * y)
     if radius < GUARD_M:
         for angle in free:
             yield angle, sin(angle), cos(angle)
         return
-    # First the direction within a right angle of zero, where the limits of every wrist lie.
+    # First the direction within a right angle of zero, where every wrist's limits lie.
     if x < 0.0:
         radius = -radius
     s, c = y / radius, x / radius
@@ -124,7 +124,7 @@ def _directions(y: float, x: float, free: Sequence[float]) -> Iterator[tuple[flo
 def _shaft(
     R: Rotation, wrist: tuple[float, float, float, float], seed_yaw: float
 ) -> Iterator[tuple[float, float, float]]:
-    """Give yaw, pitch and roll of the shaft for a wrist (s5, c5, s6, c6): two ways."""
+    """Return yaw, pitch and roll of the shaft for a wrist (s5, c5, s6, c6): two ways."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = R
     s5, c5, s6, c6 = wrist
     mx, my, mz = c5 * s6, c5 * c6, -s5
@@ -137,7 +137,7 @@ def _shaft(
         q1 = atan2(zx, -zz)
         q4 = atan2(r10 * c6 - r11 * s6, -(s5 * (r10 * s6 + r11 * c6) + r12 * c5))
     else:
-        # Here yaw and roll turn about nearly the same axis: the roll makes up for the yaw.
+        # Here yaw and roll turn about nearly the same axis: the roll compensates for the yaw.
         q1 = atan2(zx, -zz) if h > AXIS_GUARD_SINE else seed_yaw
         nx, ny = s5 * s6, s5 * c6
         x = r00 * nx + r01 * ny + r02 * c5

@@ -7,7 +7,7 @@ A PSM with a standard wrist (pitch then yaw) has, in modified Denavit-Hartenberg
     roll (0, 0, D4, q4), wrist_pitch (-pi/2, 0, 0, q5 - pi/2), wrist_yaw (-pi/2, a, 0, q6 - pi/2)
 
 (source: share/kinematic/psm.json and share/tool of sawIntuitiveResearchKit). Three axes meet at
-the remote centre of motion, which is the base: so only ``a`` and ``b = D3 - D4`` matter. With
+the remote centre of motion, which is the base, so only ``a`` and ``b = D3 - D4`` matter. With
 :math:`d = q_3 - b` the wrist lies at distance d from the remote centre along the shaft,
 
     z = (s1 c2, -s2, -c1 c2),   wrist = d z,   frame 6 = wrist + a (s5 x4 + c5 z),
@@ -42,7 +42,7 @@ PSM_ROWS = (
     (-pi / 2, -pi / 2),
     (-pi / 2, -pi / 2),
 )
-"""alpha and theta (rad) of the rows that the closed form is made for."""
+"""alpha and theta (rad) of the rows that the closed form requires."""
 
 
 STANDARD_TIP: tuple[tuple[float, ...], ...] = (
@@ -51,7 +51,7 @@ STANDARD_TIP: tuple[tuple[float, ...], ...] = (
     (-1.0, 0.0, 0.0, 0.0),
     (0.0, 0.0, 0.0, 1.0),
 )
-"""The tip in frame 6 for all but one of the instruments; the fast code is written for it."""
+"""The tip in frame 6 for all instruments but one; the fast code is written for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PsmGeometry:
         b: Insertion at which the wrist lies on the remote centre (m).
         tip: Pose of the tip in frame 6, four rows of four floats.
         is_standard: Whether the tip is the standard one.
-        to_standard: From the tip to the standard tip, four rows of four floats.
+        to_standard: Transform from the tip to the standard tip, four rows of four floats.
     """
 
     a: float
@@ -124,7 +124,7 @@ class PsmGeometry:
         s1, c1, d = sin(q[0]), cos(q[0]), q[2] - self.b
         lx = ly = lz = 0.0
         if not self.is_standard:
-            # The lever of the last joint, from frame 6 to the tip.
+            # The lever arm of the last joint, from frame 6 to the tip.
             ox, oy, oz = (row[3] for row in self.tip[:3])
             lx = x0 * ox + y0 * oy + z0 * oz
             ly = x1 * ox + y1 * oy + z1 * oz
@@ -144,10 +144,10 @@ class PsmGeometry:
 
     @staticmethod
     def from_model(model: ArmModel) -> PsmGeometry:
-        """Read it from an arm.
+        """Read the geometry from an arm.
 
         Raises:
-            ModelError: The arm's chain is not that of a PSM with a standard wrist.
+            ModelError: The arm's chain is not a PSM's with a standard wrist.
         """
         rows = model.chain
         fits = (
@@ -164,7 +164,7 @@ class PsmGeometry:
 
 
 def _frame6(q: Sequence[float], a: float, b: float) -> tuple[float, ...]:
-    """Give y4, z, then x, y, z and position of frame 6 in the base: 18 floats."""
+    """Return y4, z, then x, y, z and position of frame 6 in the base: 18 floats."""
     q1, q2, q3, q4, q5, q6 = q
     s1, c1, s2, c2, s4, c4 = sin(q1), cos(q1), sin(q2), cos(q2), sin(q4), cos(q4)
     s5, c5, s6, c6, d = sin(q5), cos(q5), sin(q6), cos(q6), q3 - b

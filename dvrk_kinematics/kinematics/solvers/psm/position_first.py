@@ -1,10 +1,10 @@
-"""Inverse kinematics of a PSM that keeps the position exact and gives up orientation only.
+"""Inverse kinematics of a PSM that keeps the position exact and gives up only orientation.
 
 For any roll and wrist pitch the insertion, yaw and pitch that put the tip in place follow in
-closed form, and the tip does not move with the wrist's yaw. So the position holds at every step
-of a search over the box of (q4, q5, q6) for the smallest rotation angle to the pose asked for: a
-damped Newton method, started from every branch of the exact solution set into the box, from the
-seed, and from the lowest places of a coarse net over the box. The limits of q1, q2, q3 enter as
+closed form, and the tip does not move with the wrist's yaw. So the position holds at every step of
+a search over the box of (q4, q5, q6) for the smallest rotation angle to the requested pose: a
+damped Newton method, started from every branch of the exact solution clipped to the box, from the
+seed, and from the lowest places of a coarse grid over the box. The limits of q1, q2, q3 enter as
 stiff residuals, since these joints follow the wrist only slightly.
 """
 
@@ -38,24 +38,24 @@ BoolArray = npt.NDArray[np.bool_]
 
 GRID = (25, 9)
 GRID_NEAR = (61, 21)
-"""Rolls and wrist pitches looked at; more of them near the remote centre, where the shaft turns
-far for a small move of the wrist."""
+"""Rolls and wrist pitches to check; more near the remote centre, where the shaft turns far for a
+small move of the wrist."""
 VALLEYS = 8
-"""Lowest places of that net, each lower than those around it, that are kept."""
+"""Number of lowest places kept from that grid, each lower than its neighbours."""
 OUTSIDE_WEIGHT = 3.0
 """Weight of leaving the limits of the shaft (per rad, per 0.1 m) against 1 rad of rotation."""
 
 
 def survey(problem: WristProblem, T: FloatArray) -> FloatArray:
-    """Look over the whole wrist of one pose.
+    """Scan the whole wrist range for one pose.
 
     Args:
         problem: The arm.
         T: Base to tip, shape (4, 4).
 
     Returns:
-        Joint positions (rad, m), shape (VALLEYS, 6): the places lower than those around them,
-        counting rotation angle and what the shaft's limits are left by.
+        Joint positions (rad, m), shape (VALLEYS, 6): the places lower than their neighbours,
+        counting rotation angle and violation of the shaft's limits.
     """
     R, t = T[:3, :3] @ problem.off.T, T[:3, 3]
     lower, upper = (bound[0] for bound in problem.boxes(t[None]))
@@ -80,13 +80,13 @@ def survey(problem: WristProblem, T: FloatArray) -> FloatArray:
     score = angle + OUTSIDE_WEIGHT * (np.maximum(outside, 0.0) @ problem.scale + missed)
     valleys = np.flatnonzero(_valleys(score.reshape(len(rolls), len(pitches), -1)))
     best = valleys[np.argsort(score[valleys], kind="stable")]
-    # The array keeps its size by repeating what there is.
+    # The array keeps its size by repeating entries.
     best = best[np.arange(VALLEYS) % min(len(best), VALLEYS)]
     return np.concatenate([shaft[best], w[best]], axis=1)
 
 
 def _valleys(score: FloatArray) -> BoolArray:
-    """Tell which places of a net, shape (rolls, pitches, signs), none around them is below."""
+    """Return which places of a grid, shape (rolls, pitches, signs), have no lower neighbour."""
     padded = np.pad(score, ((1, 1), (1, 1), (0, 0)), constant_values=np.inf)
     rolls, pitches, _ = score.shape
     around = [
@@ -98,11 +98,11 @@ def _valleys(score: FloatArray) -> BoolArray:
 
 
 STARTS = 8
-"""Exact solutions from which each pose is searched."""
+"""Number of exact solutions from which each pose is searched."""
 CHUNK = 2048
 """Poses searched at once, so that memory stays bounded."""
 EQUAL_RAD = 1e-6
-"""Rotation errors nearer than this are equal: then the solution nearer the seed wins."""
+"""Rotation errors closer than this are equal: then the solution nearer the seed wins."""
 
 
 class PositionFirst:
@@ -111,7 +111,7 @@ class PositionFirst:
     Args:
         geometry: The arm's lengths and tip.
         limits: Its joint limits.
-        selector: Gives the roll turn and the seed where there is none.
+        selector: Provides the roll turn and the default seed.
     """
 
     __slots__ = ("_geometry", "_limits", "_problem", "_search", "_selector")
@@ -227,7 +227,7 @@ class PositionFirst:
         return chosen, position_error[rows, best], angle[rows, best]
 
     def _starts(self, T: FloatArray, seed: FloatArray) -> FloatArray:
-        """Give the branches of one pose and the seed, with the wrist set into its box."""
+        """Return the branches of one pose and the seed, with the wrist clipped to its box."""
         check_in()
         R, p = frame6_from_tip(times_rows(T.tolist(), self._geometry.to_standard))
         near = seed.tolist()

@@ -1,8 +1,8 @@
 """Inverse kinematics of a PSM with a standard wrist: closed form, limit-aware, seed-aware.
 
 Most poses have one solution inside the limits: the one whose wrist and pitch angles are within a
-right angle of zero. So that one is tried first, in a straight line of plain float arithmetic,
-and only where it is outside, or not the only one inside, the other branches are looked at.
+right angle of zero. So we try that one first, in straight-line plain float arithmetic. We check
+the other branches only where it is outside, or not the only one inside.
 """
 
 from __future__ import annotations
@@ -40,23 +40,24 @@ __all__ = ["PsmSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 HALF = 0.5 + TIE
-"""Half a turn, in turns: of two that are equally near the seed the upper one is taken."""
+"""Half a turn, in turns: of two equally near the seed, we take the upper one."""
 WITHIN_HALF = pi - 1e-7
-"""An angle nearer than this to the seed needs no turn (rad)."""
+"""An angle closer than this to the seed needs no turn (rad)."""
 ROLL = 3
-"""The roll's place among the joints."""
+"""Index of the roll among the joints."""
 FAMILY_COUNT = 33
-"""Values tried for a joint that a degenerate pose leaves open, if the seed's is outside limits."""
+"""Number of values to try for a joint that a degenerate pose leaves open, if the seed's is outside
+limits."""
 FAMILY_ROUNDS = 7
-"""Each is sixteen times as fine as the one before: the last tells 1e-9 rad apart."""
+"""Each is sixteen times finer than the one before: the last resolves 1e-9 rad."""
 FAMILY_RATE = 10.0
-"""No joint moves more than this by what the open one does, so that nothing inside is nearer."""
+"""No joint moves more than this when the open one moves, so nothing inside is nearer."""
 FAMILY_STARTS = 6
-"""Places from which it is looked closer."""
+"""Number of places around which to search more finely."""
 OK, OUTSIDE_LIMITS = IkStatus.OK, IkStatus.OUTSIDE_LIMITS
 GUARD_SQUARED = GUARD_M * GUARD_M
 
-# Names that the hot path finds without a look into a module or a class.
+# Names that the hot path finds without a module or class lookup.
 pack = Struct("6d").pack
 new_tuple = tuple.__new__
 frombuffer = np.frombuffer
@@ -70,7 +71,7 @@ class PsmSolver(RowSolver):
         limits: Its joint limits.
 
     Raises:
-        ModelError: The arm's chain is not that of a PSM with a standard wrist.
+        ModelError: The arm's chain is not a PSM's with a standard wrist.
     """
 
     __slots__ = (
@@ -110,8 +111,8 @@ class PsmSolver(RowSolver):
     def solve_floats(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
         """Solve one pose exactly.
 
-        The straight-line part below is the hot path of the project: it uses the signed radii
-        rho = a + d c5 and d with both cosines positive, which is the first of the branches.
+        The straight-line part below is the hot path of the project: it uses the signed radii rho =
+        a + d c5 and d with both cosines positive, which is the first branch.
 
         Args:
             T: Base to tip, four rows of four floats, finite and rigid.
@@ -159,14 +160,14 @@ class PsmSolver(RowSolver):
             and l2 <= q2 <= h2
             and l3 <= q3 <= h3
         ):
-            # An array over bytes is read-only from birth.
+            # An array over bytes is read-only from the start.
             return new_tuple(
                 IkResult, (frombuffer(pack(q1, q2, q3, q4, q5, q6)), OK, (), 0.0, 0.0, "")
             )
         return self._solve_slowly(T, seed)
 
     def _solve_slowly(self, T: Rows, seed: Sequence[float] | None) -> IkResult:
-        """Look at all branches of a pose of the standard tip, and along what it leaves open."""
+        """Check all branches of a pose of the standard tip, and along any open joint."""
         near = self.rest if seed is None else seed
         R, p = frame6_from_tip(T)
         lengths = (self.geometry.a, self.geometry.b)
@@ -184,7 +185,7 @@ class PsmSolver(RowSolver):
     def _search_family(
         self, T: Rows, R: Rotation, p: Vector, near: Sequence[float]
     ) -> tuple[list[float], bool]:
-        """Look for a place inside limits along the joint of the wrist that a pose leaves open."""
+        """Search for a place inside limits along the wrist joint that a pose leaves open."""
         px, py, _ = p
         joint = 5 if px * px + py * py < 2.0 * GUARD_SQUARED else 4
         lower, upper = self.limits.pairs[joint]
@@ -194,8 +195,8 @@ class PsmSolver(RowSolver):
         q, inside = self._selector.choose(branches, near)
         if inside:
             return q, inside
-        # What is inside may be a narrow strip, or one place between two limits: closer around
-        # each of the best places of each branch.
+        # The inside may be a narrow strip, or one place between two limits: search more finely
+        # around each branch's best places.
         step = values[1] - values[0]
         _, outside = self._family(R, p, values, near)
         for i, k in _lowest(outside)[:FAMILY_STARTS]:
@@ -271,14 +272,15 @@ class PsmSolver(RowSolver):
         self._batch.solve_rows(T, seed, result, rows)
 
     def solve_near(self, T: FloatArray, seed: FloatArray) -> BatchIkResult:
-        """Solve N poses position-first from a seed alone, shape (6,); nothing else is tried."""
+        """Solve N poses position-first from a seed alone, shape (6,); try nothing else."""
         return self._position_first.solve_near(T, seed)
 
     def solve_all(self, T: FloatArray) -> list[IkResult]:
-        """Give the eight branches of one pose, the roll turn nearest zero in each.
+        """Return the eight branches of one pose, the roll turn nearest zero in each.
 
-        Where the pose leaves a joint open, that joint stands at zero, or the limit next to it. If
-        none is inside the limits there, a place along the open joint that is follows them.
+        Where the pose leaves a joint open, that joint is at zero, or the nearest limit. If no
+        branch is inside the limits there, a place along the open joint that is inside follows
+        them.
         """
         rows, rest = times_rows(T.tolist(), self.geometry.to_standard), self.rest
         R, p = frame6_from_tip(rows)
@@ -301,9 +303,10 @@ class PsmSolver(RowSolver):
 
 
 def _lowest(outside: FloatArray) -> list[tuple[int, int]]:
-    """Give the rows and columns of the lowest places of each column, lowest first."""
+    """Return the rows and columns of the lowest places of each column, lowest first."""
     around = np.pad(outside, ((1, 1), (0, 0)), constant_values=np.inf)
-    # Of equal neighbours the first: a branch that does not move with the open joint has one place.
+    # Of equal neighbours, the first: a branch that does not move with the open joint has one
+    # place.
     lowest = (outside < around[:-2]) & (outside <= around[2:])
     places = np.argwhere(lowest)
     order = np.argsort(outside[lowest], kind="stable")

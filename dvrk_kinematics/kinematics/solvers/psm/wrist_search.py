@@ -1,4 +1,4 @@
-"""Rotation-only search over a PSM's wrist, many poses at once, the tip's position held exactly."""
+"""Rotation-only search over a PSM's wrist, many poses at once, at an exact tip position."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 CLEARANCE_M = 1e-7
-"""How much farther from the yaw axis than a wrist needs the tip's place should be (m)."""
+"""How much farther from the yaw axis than the wrist requires the tip should be (m)."""
 
 
 def best_angle(sine: FloatArray, cosine: FloatArray, lower: float, upper: float) -> FloatArray:
-    """Give the angle inside limits with the largest sine * sin(x) + cosine * cos(x)."""
+    """Return the angle inside limits with the largest sine * sin(x) + cosine * cos(x)."""
     peak = np.arctan2(sine, cosine)
     at_lower = sine * np.sin(lower) + cosine * np.cos(lower)
     at_upper = sine * np.sin(upper) + cosine * np.cos(upper)
@@ -80,7 +80,7 @@ def follow_wrist(
 
 
 def shortfall(a: float, t: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give how far the tip's place is too near the yaw axis for a wrist (m), and derivatives."""
+    """Return how far the tip's place is too near the yaw axis for a wrist (m), and derivatives."""
     s4, c4, s5, c5 = np.sin(w[:, 0]), np.cos(w[:, 0]), np.sin(w[:, 1]), np.cos(w[:, 1])
     Y = a * s5 * s4
     short = np.abs(Y) + CLEARANCE_M - np.sqrt(t[:, 0] ** 2 + t[:, 2] ** 2)
@@ -90,7 +90,7 @@ def shortfall(a: float, t: FloatArray, w: FloatArray) -> tuple[FloatArray, Float
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Give the cross products of many vectors, shape (M, 3); np.cross costs ten times as much."""
+    """Return the cross products of many vectors, shape (M, 3); np.cross is ten times slower."""
     ax, ay, az = a.T
     bx, by, bz = b.T
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
@@ -103,7 +103,7 @@ def _solve3(A: FloatArray, B: FloatArray) -> FloatArray:
 
 
 def rotation_vector(R: FloatArray) -> FloatArray:
-    """Give axis times angle of many rotations, shape (M, 3, 3), exact up to half a turn."""
+    """Return axis times angle of many rotations, shape (M, 3, 3), exact up to half a turn."""
     v = 0.5 * np.stack(
         [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1
     )
@@ -124,10 +124,10 @@ def rotation_vector(R: FloatArray) -> FloatArray:
 BoolArray = npt.NDArray[np.bool_]
 
 INSERTION_SCALE = 10.0
-"""How much more a metre counts than a radian where limits are left."""
+"""How much more a metre counts than a radian where limits are violated."""
 SHRINK = 1e-6
-"""The stiff limits stand this far inside the true ones (rad, 0.1 m), so that the little by which
-a stiff residual gives way stays inside."""
+"""The stiff limits are this far inside the true ones (rad, 0.1 m), so that the slight violation of
+a stiff residual stays inside."""
 
 
 class WristProblem:
@@ -150,20 +150,20 @@ class WristProblem:
         self.shaft_upper = limits.upper[:3] - margin
 
     def sides(self, q: FloatArray) -> FloatArray:
-        """Give the signs of W and K (see :func:`follow_wrist`) at some joint positions, (M, 2)."""
+        """Return the signs of W and K (see :func:`follow_wrist`) at joint positions, (M, 2)."""
         W = q[:, 2] - self.b + self.a * np.cos(q[:, 4])
         K = self.a * np.sin(q[:, 1]) * np.sin(q[:, 4]) * np.cos(q[:, 3]) - np.cos(q[:, 1]) * W
         return np.where(np.stack([W, K], axis=1) < 0.0, -1.0, 1.0)
 
     def all_sides(self, t: FloatArray) -> list[tuple[float, float]]:
-        """Give the signs of W and K that can be inside limits at one position (m), shape (3,)."""
+        """Return the signs of W and K possible inside limits at a position (m), shape (3,)."""
         near = 5.0 * self.a + max(self.b - float(self.shaft_lower[2]), 0.0)
         if float(np.linalg.norm(t)) > near:
             return [(1.0, -1.0)]
         return [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0)]
 
     def boxes(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Give the wrist's limits for each pose: near the remote centre q5 cannot turn fully."""
+        """Return the wrist's limits for each pose: near the remote centre q5 cannot turn fully."""
         lower = np.repeat(self.lower[None], len(t), axis=0)
         upper = np.repeat(self.upper[None], len(t), axis=0)
         if self.a > 0.0:
@@ -175,7 +175,7 @@ class WristProblem:
 
 
 class SearchState:
-    """Where each search stands: wrist, the shaft that follows it, errors and their derivatives."""
+    """The state of each search: wrist, the shaft that follows it, errors and their derivatives."""
 
     __slots__ = (
         *("R", "cost", "gradient", "jacobian", "position_error", "problem", "residual"),
@@ -212,11 +212,11 @@ class SearchState:
         self.gradient = np.einsum("ijk,ij->ik", self.jacobian, self.residual)
 
     def curvature(self) -> FloatArray:
-        """Give Gauss and Newton's guess at the second derivatives of the cost, (M, 3, 3)."""
+        """Return the Gauss-Newton approximation of the cost's second derivatives, (M, 3, 3)."""
         return np.asarray(np.swapaxes(self.jacobian, 1, 2) @ self.jacobian)
 
     def at(self, w: FloatArray) -> SearchState:
-        """Give the same searches with other wrists (rad), one or more for each, (k M, 3)."""
+        """Return the same searches with other wrists (rad), one or more for each, (k M, 3)."""
         times = len(w) // len(self.w)
         R, t, side = (np.repeat(a, times, axis=0) for a in (self.R, self.t, self.side))
         return SearchState(self.problem, self.stiffness, R, t, side, w)
@@ -240,19 +240,19 @@ _ROWS = tuple(name for name in SearchState.__slots__ if name not in ("problem", 
 
 STIFFNESS = (3.0, 30.0, 300.0, 1e4)
 """Weight of leaving the limits of q1, q2, q3 (per rad, per 0.1 m) against 1 rad of rotation: low
-first, since a search that starts stiff creeps along the limit."""
+at first, since a search that starts stiff creeps along the limit."""
 STEPS = (40, 30, 30, 60)
-"""Steps at each stiffness, at most."""
+"""Maximum steps at each stiffness."""
 KEEP = 8
-"""Searches of one pose that go on after the first stiffness: those that stand lowest."""
+"""Number of searches per pose that go on after the first stiffness: those with the lowest cost."""
 GAUSS_STEPS = 10
 """Steps at each stiffness before second derivatives are taken in full."""
 DIFFERENCE_RAD = 1e-6
-"""Step of the differences that second derivatives are taken by."""
+"""Step of the differences that approximate second derivatives."""
 LEAST_CURVATURE = 1e-3
-"""Curvature (rad^2 per rad^2) that a step counts on at least, so that it stays finite."""
+"""Smallest curvature (rad^2 per rad^2) that a step assumes, so that it stays finite."""
 SETTLED_COST = 1e-13
-"""A step that promises to lower half the squared angle by less (rad^2) is the last."""
+"""A step expected to lower half the squared angle by less than this (rad^2) is the last."""
 
 
 class WristSearch:
@@ -312,7 +312,7 @@ class WristSearch:
         settled: BoolArray,
         steps: int,
     ) -> BoolArray:
-        """Step the searches that have not settled, in place; tell which have settled now."""
+        """Step the unsettled searches in place; return which have settled now."""
         settled = settled.copy()
         damping = np.full(len(settled), 1e-3)
         for count in range(steps):
@@ -335,10 +335,10 @@ class WristSearch:
 
 
 def _full_curvature(state: SearchState) -> FloatArray:
-    """Give second derivatives of the cost by the wrist, shape (M, 3, 3), from differences.
+    """Return second derivatives of the cost by the wrist, shape (M, 3, 3), from differences.
 
-    Where the best orientation is far from the one asked for, Gauss and Newton's guess at
-    them leaves much out, and a search that uses it comes to rest only slowly.
+    Where the best orientation is far from the requested one, the Gauss-Newton approximation leaves
+    much out, and a search that uses it converges slowly.
     """
     count = len(state.w)
     moved = np.repeat(state.w[:, None, :], 3, axis=1) + DIFFERENCE_RAD * np.eye(3)
@@ -346,7 +346,7 @@ def _full_curvature(state: SearchState) -> FloatArray:
     change = other.gradient.reshape(count, 3, 3) - state.gradient[:, None, :]
     full = (change + np.swapaxes(change, 1, 2)) / (2.0 * DIFFERENCE_RAD)
     value, axes = np.linalg.eigh(full)
-    # A step must lead down: directions of negative curvature count as positive.
+    # A step must lead downhill: directions of negative curvature count as positive.
     value = np.maximum(np.abs(value), LEAST_CURVATURE)
     return np.asarray((axes * value[:, None, :]) @ np.swapaxes(axes, 1, 2))
 
@@ -357,10 +357,10 @@ def _projected_step(
     damping: FloatArray,
     bounds: tuple[FloatArray, FloatArray],
 ) -> FloatArray:
-    """Give the damped step inside the box.
+    """Return the damped step inside the box.
 
-    Joints that push against a limit rest; a joint that would pass one stops there, and the others
-    take the step that is best then.
+    Joints that push against a limit stay put; a joint that would pass one stops there, and the
+    others then take their best step.
     """
     w, gradient = state.w, state.gradient
     lower, upper = bounds
