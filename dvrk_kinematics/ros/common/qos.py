@@ -51,7 +51,7 @@ def with_depth(profile: QoSProfile, depth: int) -> QoSProfile:
 
 
 STATE = _reliable(depth=5)
-"""Published state (joint_states, measured_js): reliable, so that both kinds of reader connect."""
+"""Published state (joint_states, measured_js): reliable, so that both kinds of readers connect."""
 
 ARM_STATE = _reliable(depth=100)
 """State as the dVRK publishes it: a slow reliable reader gets the last hundred."""
