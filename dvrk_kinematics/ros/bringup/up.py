@@ -68,7 +68,7 @@ def _as_option(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until Ctrl-C; returns the exit code."""
+    """Run until Ctrl-C, and return the exit code."""
     try:
         system = parse(sys.argv[1:] if arguments is None else arguments)
         processes, left_out = leave_out_missing(make_processes(system))

@@ -23,7 +23,7 @@ __all__ = ["ANSWER_S", "BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait"
 BOUND_S = 60.0
 """How long to wait for another process by default (s)."""
 INNER_BOUND_S = 30.0
-"""The same for a server waiting on behalf of its client, which then gets a reason in time (s)."""
+"""The same for a server on behalf of its client, which then learns why before it gives up (s)."""
 ANSWER_S = BOUND_S + INNER_BOUND_S
 """How long to wait for a bridge's answer (s). The bridge may first search for its arm for BOUND_S,
 and a client that gives up as early never learns what was missing."""

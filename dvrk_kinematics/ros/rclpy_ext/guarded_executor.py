@@ -22,8 +22,8 @@ _Work = Callable[[], Coroutine[Any, Any, None]]
 class GuardedExecutor(SingleThreadedExecutor):
     """Spins one node; drops and counts messages that it cannot read or process.
 
-    To the sender it does not matter whether deserialisation or the callback fails.
-    Timers and tasks are not guarded: their exceptions are the node's own failure, and end it.
+    To the sender it does not matter whether deserialisation or the callback fails. Timers and
+    tasks are not guarded: their exceptions are the node's own failure, and end it.
 
     Args:
         node: The node.

@@ -13,8 +13,8 @@ __all__ = ["DatumStamps", "EventStamps", "random_of"]
 
 _CLOSE_NS = 10_000
 _TRIES = 5
-"""``ClockReadings`` models the time between two readings: if the system suspends this process
-between them, it reads again."""
+"""``ClockReadings`` models the time between two readings: if this process is suspended just
+between them, :class:`DatumStamps` reads again."""
 
 
 def random_of(seed: int, purpose: str) -> np.random.Generator:
