@@ -137,7 +137,7 @@ class StatePublishers:
                 gate.send(publisher, data, now_ns)
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         for entry in self._entries:
             entry.publisher.close()
 
@@ -166,5 +166,5 @@ class TransformPublisher:
             self._publisher.publish(writer.write(transform, stamps.next()))
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         self._publisher.close()
