@@ -1,4 +1,4 @@
-"""A client of one arm's bridge, for a person at a terminal: looks, asks, moves and stops."""
+"""A client of one arm's bridge, for a person at a terminal: reads, requests, moves and stops."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ from dvrk_kinematics.ros.rclpy_ext.server_watch import GONE_S, ServerWatch
 __all__ = ["ArmClient", "ArmOutcome"]
 
 _BRIDGE_S = 30.0
-"""How long a bridge is waited for (s)."""
+"""How long to wait for a bridge (s)."""
 _ANSWER_S = 100.0
-"""How long its answer is: it answers by itself after its own time-outs, homing takes longest."""
+"""How long to wait for its answer: it answers after its own time-outs, homing takes longest."""
 _STATES_S = 30.0
-"""How long valid joints of an arm that is homed are waited for (s)."""
+"""How long to wait for valid joints of a homed arm (s)."""
 _OLD_S = 1.0
-"""Joints that were heard longer ago (s) are not those of now."""
+"""Joint positions received longer ago than this (s) are not current."""
 _SAID_S = 30.0
-"""By when a bridge has said again how it is (s): every second, where the machine is not busy."""
+"""How long to wait for a bridge's next report (s): every second if the machine is not busy."""
 _SILENT_S = 3.0
-"""A bridge that has said nothing for so long (s) may be gone: what it said is told no more."""
+"""A bridge that is silent for this long (s) may be gone: its last report is no longer shown."""
 _LINES = ("connection", "motion", "last stop")
 
 
 class ArmOutcome(NamedTuple):
-    """How something that was asked for ended.
+    """The outcome of a request.
 
     Attributes:
         is_done: Whether it was done.
-        message: What the bridge says about it.
+        message: The bridge's message about it.
     """
 
     is_done: bool
@@ -72,7 +72,7 @@ class ArmClient:
         node: A spinning node, in the bridge's namespace.
         arm: Name of the arm.
         patience: How to wait.
-        bound_s: How long the bridge is waited for (s).
+        bound_s: How long to wait for the bridge (s).
 
     Raises:
         BridgeMissing: No bridge of the arm appears.
@@ -110,10 +110,10 @@ class ArmClient:
 
     @property
     def facts(self) -> BridgeFacts:
-        """What the bridge says about itself; asked once.
+        """The bridge's facts about itself; requested once.
 
         Raises:
-            CallFailed: It does not say.
+            CallFailed: It does not report them.
         """
         if self._facts is None:
             self._facts = ask_bridge(self.node, self.name, self.patience)
@@ -130,7 +130,7 @@ class ArmClient:
         return ArmOutcome(bool(answer.success), str(answer.message))
 
     def read_joints(self) -> Array:
-        """Where the joints are (rad, m), shape (n,).
+        """Return the joint positions (rad, m), shape (n,).
 
         Raises:
             ArmNotReady: The arm has no valid ones, such as before homing.
@@ -147,11 +147,11 @@ class ArmClient:
         return q
 
     def read_status(self, is_patient: bool = True) -> ArmStatus:
-        """Everything that is known now.
+        """Return everything known now.
 
         Args:
-            is_patient: Whether to wait until the bridge has said something, and for the valid
-                joints of an arm that is homed. It may have none all the same, if it is disabled.
+            is_patient: Whether to wait until the bridge has reported, and for the valid joints of
+                a homed arm. It may still have none, if it is disabled.
 
         Raises:
             CallFailed: The bridge does not answer.
@@ -171,7 +171,7 @@ class ArmClient:
         )
 
     def _read_lines(self) -> ArmStatus:
-        """What the bridge said, if that was not long ago."""
+        """Return the bridge's report, if it is recent."""
         now_s = time.monotonic()
         heard = {name: self.diagnostics.newest(f"{self.name} {name}") for name in _LINES}
         lines = {name: line for name, line in heard.items() if line is not None}
@@ -182,20 +182,20 @@ class ArmClient:
         return replace(status, speed=self._speed, lines=lines)
 
     def _wait_for_joints(self) -> None:
-        """Wait for valid joints, unless the bridge says that there are none."""
+        """Wait for valid joints, unless the bridge reports that there are none."""
 
         def is_known() -> bool:
             line = self.diagnostics.newest(self._connection)
             if line is None:
                 return self._are_joints_new
-            # An arm that is without power does not tell where it is, homed or not.
+            # An arm without power does not report its position, homed or not.
             is_off = line.values.get("state") in ("DISABLED", "FAULT")
             return is_off or line.values.get("is_homed") != "True" or self._are_joints_new
 
         self.patience.wait(looking_at(is_known), f"valid joints of {self.name}", _STATES_S)
 
     def _newest_joints(self) -> Array | None:
-        """The newest joints, None if there are none or the arm has ceased to have valid ones."""
+        """Return the newest joints, None if there are none or the arm no longer has valid ones."""
         message = self._joints
         if message is None or not self._are_joints_new:
             return None
@@ -203,7 +203,7 @@ class ArmClient:
 
     @property
     def _are_joints_new(self) -> bool:
-        """Whether joints were heard just now."""
+        """Return whether joints were received just now."""
         return self._joints is not None and time.monotonic() - self._joints_s <= _OLD_S
 
     def _read_jaw(self) -> ShownJoint | None:
@@ -217,7 +217,7 @@ class ArmClient:
         return _make_reading(self.facts, jaw, self.facts.sign_of(jaw.name) * float(opening))
 
     def go(self, q: Array, seconds: float) -> ArmOutcome:
-        """Go to joint positions (rad, m); left by an interruption, the goal is cancelled.
+        """Go to joint positions (rad, m); an interruption cancels the goal.
 
         Raises:
             CallFailed: The bridge does not answer, or goes away.
@@ -233,7 +233,7 @@ class ArmClient:
         return ArmOutcome(is_done, str(response.result.error_string))
 
     def open_jaw(self, opening: float) -> ArmOutcome:
-        """Open or close the jaw (rad); left by an interruption, the goal is cancelled.
+        """Open or close the jaw (rad); an interruption cancels the goal.
 
         Raises:
             CallFailed: The bridge does not answer, or goes away.
@@ -252,11 +252,11 @@ class ArmClient:
         return ArmOutcome(False, stalled or self._find_jaw_reason(begin_s) or "cancelled")
 
     def _find_jaw_reason(self, begin_s: float) -> str:
-        """Why the jaw has not got there since a moment (s, monotonic); empty if that is not said.
+        """Find why the jaw has not got there since a moment (s, monotonic); empty if not reported.
 
         The action has no field for a reason; the diagnostics do.
         """
-        # A line that was on its way when the goal ended does not know of that; the next one does.
+        # A line sent before the goal ended does not report that end; the next one does.
         for _ in range(2):
             line = self.wait_for_line("last stop")
             if line is not None and line.is_since("jaw_stop_age_s", begin_s):
@@ -266,7 +266,7 @@ class ArmClient:
         return ""
 
     def wait_for_line(self, name: str) -> DiagnosticLine | None:
-        """The next line of the bridge's diagnostics of a name; None if none comes."""
+        """Return the bridge's next diagnostics line with this name; None if none comes."""
         ending, now_s = f"{self.name} {name}", time.monotonic()
         is_said = partial(self.diagnostics.wait, ending, now_s)
         self.patience.wait(is_said, f"diagnostics of {self.name}", _SAID_S)
@@ -274,7 +274,7 @@ class ArmClient:
         return line if line is not None and line.heard_s >= now_s else None
 
     def _carry_out(self, kind: Any, action: str, goal: Any) -> Any:
-        """Send a goal and wait for its end, however long it takes, while the bridge is there."""
+        """Send a goal and wait for its end, however long it takes, while the bridge is alive."""
         client = ActionClient(self.node, kind, action)
         watch = ServerWatch(self.node, action)
         with send_goal(client, goal, _BRIDGE_S, patience=self.patience) as running:

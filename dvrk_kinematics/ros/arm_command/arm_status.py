@@ -1,4 +1,4 @@
-"""What there is to say about one arm to a person: state, joints, tip, limits, refusals."""
+"""The status of one arm, as shown to a person: state, joints, tip, limits, refusals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ShownJoint:
 
 @dataclass(frozen=True, slots=True)
 class ArmStatus:
-    """What is known of one arm.
+    """What is known about one arm.
 
     Attributes:
         arm: Its name.
@@ -58,10 +58,10 @@ class ArmStatus:
         joints: Its joints; empty while the arm has no valid ones, such as before homing.
         jaw: Its jaw; None if it has none, or none is known.
         T_base_tip: Pose of its tip in its base; None while there are no valid joints.
-        speed: Part of their planned speed at which motions are played; None if unknown.
+        speed: Fraction of their planned speed at which motions are played; None if unknown.
         lines: The bridge's diagnostics by name: "connection", "motion", "last stop"; empty if it
             has been silent.
-        silent_s: How long it has been (s), if that is too long for a bridge that runs; else 0.
+        silent_s: How long it has been silent (s), if too long for a running bridge; else 0.
     """
 
     arm: str
@@ -75,18 +75,18 @@ class ArmStatus:
     silent_s: float = 0.0
 
     def value(self, line: str, name: str) -> str:
-        """A value of the diagnostics; empty if it was not said."""
+        """Return a value of the diagnostics; empty if not reported."""
         found = self.lines.get(line)
         return "" if found is None else found.values.get(name, "")
 
     def message(self, line: str) -> str:
-        """What a line of the diagnostics says; empty if it was not heard."""
+        """Return the message of a diagnostics line; empty if not received."""
         found = self.lines.get(line)
         return "" if found is None else found.message
 
 
 def describe_status(status: ArmStatus) -> str:
-    """All of it, on several lines."""
+    """Describe all of it, on several lines."""
     rows = [("hardware", _hardware(status))]
     rows += [(joint.name, _joint(joint)) for joint in status.joints]
     if status.jaw is not None:
@@ -95,7 +95,7 @@ def describe_status(status: ArmStatus) -> str:
         none = "none that are valid: the arm is not homed, not enabled, or has no tool"
         rows.append(("joints", none if status.lines else "unknown"))
     else:
-        # A row each: in one they would be wider than a terminal.
+        # One row each: a single row would be wider than a terminal.
         rows.append(("tip", _position(status.T_base_tip, status.base_frame)))
         rows.append(("orientation", _orientation(status.T_base_tip)))
         rows.append(("nearest limit", _nearest_limit(status)))
@@ -108,7 +108,7 @@ def describe_status(status: ArmStatus) -> str:
 
 
 def summarise_status(status: ArmStatus) -> str:
-    """The same on one line, for logs."""
+    """Describe the same on one line, for logs."""
     joints = ", ".join(
         f"{joint.name} {show_quantity(joint.position, joint.quantity)}" for joint in status.joints
     )
@@ -122,12 +122,12 @@ def summarise_status(status: ArmStatus) -> str:
 
 
 def describe_start(arm: str, namespace: str) -> str:
-    """The command that starts the bridge of an arm."""
+    """Return the command that starts the bridge of an arm."""
     return f"./dvrk up --arm {arm}" + (f" namespace:={namespace}" if namespace else "")
 
 
 def find_next_step(status: ArmStatus) -> str:
-    """The command that a person needs next before the arm can move; empty if it can."""
+    """Return the next command needed before the arm can move; empty if it can."""
     verb = _find_next_verb(status)
     where = f" --namespace {status.namespace}" if status.namespace else ""
     return f"{own_command('arm')} {status.arm} {verb}{where}" if verb else ""
@@ -143,7 +143,7 @@ def _find_next_verb(status: ArmStatus) -> str:
 
 
 def describe_state(status: ArmStatus) -> str:
-    """Its state in a few words."""
+    """Describe its state in a few words."""
     if status.silent_s > 0.0:
         return f"the bridge has been silent for {status.silent_s:.0f} s"
     state = status.value("connection", "state")

@@ -1,4 +1,4 @@
-"""What a client must know of a bridge to speak its language, asked of the bridge itself."""
+"""What a client must know about a bridge to speak its language; the bridge itself reports it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _NAMES = (
     "acceleration_scale",
 )
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
-"""What the graph calls a node of which it has found only some ends yet."""
+"""The graph's name for a node that it has only partly discovered."""
 _BOUND_S = 30.0
 _AGAIN_S = 1.0
-"""After how long a question is asked again (s): rclpy's parameter services lose the answer to a
-client that they have only half found."""
+"""After how long to repeat a request (s): rclpy's parameter services lose the answer to a client
+that they have only partly discovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,11 @@ class BridgeFacts:
     Attributes:
         node: Full name of its node.
         arm: The arm as it drives it.
-        joint_prefix: What goes before joints in joint_states, goals and jogs.
-        limits: What the joints may do.
-        turned: Joints that joint_states count against the controller, without the prefix. All
-            that this class gives, and all that is sent by its names, is the controller's.
+        joint_prefix: Prefix of joints in joint_states, goals and jogs.
+        limits: The joints' motion limits.
+        turned: Joints whose sign in joint_states is opposite to the controller's, without the
+            prefix. All values that this class returns, or that are sent with its names, have the
+            controller's sign.
     """
 
     node: str
@@ -61,11 +62,11 @@ class BridgeFacts:
 
     @property
     def joint_names(self) -> list[str]:
-        """The arm's joints as clients name them."""
+        """Return the names that clients use for the arm's joints."""
         return [f"{self.joint_prefix}{name}" for name in self.arm.joint_names]
 
     def read_joints(self, message: Any) -> Array | None:
-        """The arm's joint positions (rad, m), shape (n,), in a JointState; None if some lack."""
+        """Read the arm's joint positions (rad, m), shape (n,); None if some are missing."""
         found = dict(zip(message.name, message.position, strict=False))
         names = self.joint_names
         if not all(name in found for name in names):
@@ -74,12 +75,12 @@ class BridgeFacts:
         return np.array([found[name] for name in names]) * signs
 
     def sign_of(self, joint: str) -> float:
-        """1 if a joint is shown as the controller counts it, -1 if against that."""
+        """Return 1 if a joint is shown with the controller's sign, -1 if with the opposite."""
         return -1.0 if joint in self.turned else 1.0
 
     @property
     def sent_names(self) -> list[str]:
-        """The arm's joints in goals and jogs whose numbers are the controller's."""
+        """Return the joint names for goals and jogs whose numbers are the controller's."""
         return list(controller_language(self.arm.joint_names).names)
 
 
@@ -92,8 +93,8 @@ def ask_bridge(node: Node, arm: str, patience: Patience) -> BridgeFacts:
         patience: How to wait.
 
     Raises:
-        CallFailed: The bridge does not say.
-        UnknownName: It drives an arm that is not known here.
+        CallFailed: The bridge does not report them.
+        UnknownName: It drives an arm that is unknown here.
     """
     topic = f"bridge/{arm}/speed_scaling"
     is_there = looking_at(lambda: bool(_find_publishers(node, topic)))
@@ -110,7 +111,7 @@ def ask_bridge(node: Node, arm: str, patience: Patience) -> BridgeFacts:
 
 
 def _find_publishers(node: Node, topic: str) -> list[str]:
-    """Full names of the nodes that publish a topic, as far as they are known."""
+    """Return the full names of the nodes that publish a topic, as far as known."""
     infos = node.get_publishers_info_by_topic(topic)
     return [
         f"{info.node_namespace.rstrip('/')}/{info.node_name}"

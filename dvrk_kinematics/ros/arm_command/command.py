@@ -1,4 +1,4 @@
-"""The command ./dvrk arm: looks at one arm, brings it up, moves it and stops it, by its bridge."""
+"""The command ./dvrk arm: inspects, brings up, moves and stops one arm through its bridge."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WATCH_S = 0.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do one thing with one arm; returns the exit code."""
+    """Do one thing with one arm, and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     own, ros = _split_ros(given)
     options = parse(own)
@@ -62,16 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def carry_out(client: ArmClient, options: argparse.Namespace) -> int:
-    """Do what a command line asks for; returns the exit code.
+    """Execute a command line, and return the exit code.
 
     Raises:
-        DvrkError: It cannot be done; says why.
+        DvrkError: It cannot be done; states why.
     """
     return _VERBS.get(options.verb, _call)(client, options)
 
 
 def _split_ros(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Arguments of our own, and those of ROS."""
+    """Split the arguments into our own and those of ROS."""
     cut = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
     return arguments[:cut], arguments[cut:]
 
@@ -81,7 +81,7 @@ def _call(client: ArmClient, options: argparse.Namespace) -> int:
         outcome = client.trigger(options.verb)
     except KeyboardInterrupt:
         if options.verb == "home":
-            # An arm homes by itself: it is told, and its own software decides.
+            # An arm homes on its own: we request it, and the arm's software decides.
             _say(f"{client.name}: hold: {client.trigger('hold').message}")
         raise
     return _tell(client, options.verb, outcome)
@@ -148,7 +148,7 @@ def _say(text: str) -> None:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what cannot be read ends the process with 2, as argparse does."""
+    """Read the command line; an invalid one ends the process with 2, as argparse does."""
     command = own_command("arm")
     parser = argparse.ArgumentParser(
         prog=command,
@@ -162,7 +162,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
         verb: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text)
-        # Said behind the verb, it counts too; not said there, it must not undo what was said.
+        # It also counts after the verb; if absent there, it must not undo an earlier value.
         verb.add_argument(
             "--namespace", default=argparse.SUPPRESS, metavar="NAME", help=_NAMESPACE
         )
@@ -179,7 +179,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     _add_jog_arguments(add("jog", "move along an axis or by a joint for a while"))
     jaw = add("jaw", "open or close the jaw")
     jaw.add_argument("opening", type=_opening, help="such as 30deg or 0.5rad")
-    # A number such as -5mm/s is not an option; with a space before it, argparse sees that.
+    # A number such as -5mm/s is not an option; with a leading space, argparse accepts it.
     marked = [f" {text}" if re.match(r"-[.\d]", text) else text for text in arguments]
     return parser.parse_args(marked)
 

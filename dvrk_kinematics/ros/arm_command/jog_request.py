@@ -25,7 +25,7 @@ from dvrk_kinematics.ros.common.quantity import Quantity, read_quantity, show_qu
 __all__ = ["TIP_AXES", "JogRequest", "read_jog", "run_jog"]
 
 TIP_AXES = ("x", "y", "z", "rx", "ry", "rz")
-"""Axes of the tip: along x, y, z, and about them."""
+"""Axes of the tip: along and about x, y and z."""
 _PERIOD_S = 0.02
 _FIND_S = 30.0
 _LOOKS = 5
@@ -39,7 +39,7 @@ class JogRequest:
     Attributes:
         axis: One of TIP_AXES, or a joint.
         speed: How fast (rad/s, m/s).
-        frame: Whose axes they are, as the bridge's jog takes it; empty for the arm's base.
+        frame: The frame of the axes, as the bridge's jog takes it; empty for the arm's base.
     """
 
     axis: str
@@ -48,10 +48,10 @@ class JogRequest:
 
 
 def read_jog(facts: BridgeFacts, axis: str, speed: str, frame: str) -> JogRequest:
-    """A jog as somebody types it.
+    """Read a jog as typed by a user.
 
     Raises:
-        UnknownName: No such axis or joint.
+        UnknownName: There is no such axis or joint.
         InvalidInput: The speed cannot be read.
     """
     if axis in TIP_AXES:
@@ -66,10 +66,10 @@ def read_jog(facts: BridgeFacts, axis: str, speed: str, frame: str) -> JogReques
 
 
 def run_jog(client: ArmClient, jog: JogRequest, duration_s: float) -> ArmOutcome:
-    """Jog, and come to rest; also if it is interrupted.
+    """Jog, and come to rest, even if interrupted.
 
     Raises:
-        CallFailed: The arm has no valid joints, or its bridge does not hear jogs.
+        CallFailed: The arm has no valid joints, or its bridge does not receive jogs.
     """
     begin_q = client.read_joints()
     kind, topic = (TwistStamped, "jog") if jog.axis in TIP_AXES else (JointJog, "jog_joints")
@@ -86,7 +86,7 @@ def run_jog(client: ArmClient, jog: JogRequest, duration_s: float) -> ArmOutcome
             time.sleep(min(_PERIOD_S, begin_s + duration_s - now_s))
             now_s = time.monotonic()
     finally:
-        # A zero ends it. If this one is lost, the bridge ends it after jog_timeout.
+        # A zero ends the jog. If this message is lost, the bridge ends it after jog_timeout.
         publisher.publish(_make_message(client.facts, jog, 0.0))
     return _make_outcome(client, jog, begin_s, begin_q)
 
@@ -114,11 +114,11 @@ def _make_outcome(
 
 
 def _find_refusal(client: ArmClient, begin_s: float) -> str:
-    """Why the bridge has refused something since a moment; empty if it has not."""
+    """Return why the bridge has refused something since a moment; empty if it has not."""
     line = client.diagnostics.newest(f"{client.name} last stop")
     if line is None or not line.is_since("refusal_age_s", begin_s):
         return ""
-    # A jog of another kind comes to rest first, and then this one is taken.
+    # A jog of another kind comes to rest first, and then this one is accepted.
     is_passing = line.values.get("refusal") == Reason.JOG_CHANGES.name
     return "" if is_passing else line.values.get("refused", "")
 

@@ -1,4 +1,4 @@
-"""Where an arm shall go, as people type it: ``yaw=10deg insertion+=5mm`` or ``z=-120mm``."""
+"""Targets for an arm as people type them: ``yaw=10deg insertion+=5mm`` or ``z=-120mm``."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _TARGET = re.compile(r"(\w+)(\+?)=(.+)")
 _SHORTEST_S = 0.2
 
 _Target = tuple[str, bool, str]
-"""Name, whether it is added to what is, and the value as text."""
+"""Name, whether it adds to the current value, and the value as text."""
 
 
 def joint_quantity(kind: JointKind) -> Quantity:
-    """What the position of a joint is: an angle, or a length for slides."""
+    """Return the quantity of a joint's position: an angle, or a length for slides."""
     return Quantity.LENGTH if kind is JointKind.PRISMATIC else Quantity.ANGLE
 
 
 def read_target(arm: Arm, q: Array, texts: Sequence[str]) -> Array:
-    """Joint positions that somebody asks for.
+    """Read the joint positions that a user requests.
 
     Args:
         arm: The arm.
-        q: Where its joints are (rad, m), shape (n,).
-        texts: ``NAME=VALUE``, or ``NAME+=VALUE`` to add to what is. Either joints of the arm, or
-            x, y, z of the tip in the arm's base with or without ``quaternion=X,Y,Z,W``. What is
-            not named stays.
+        q: Its current joint positions (rad, m), shape (n,).
+        texts: ``NAME=VALUE``, or ``NAME+=VALUE`` to add to the current value. Either joints of
+            the arm, or x, y, z of the tip in the arm's base with or without
+            ``quaternion=X,Y,Z,W``. Values not named stay.
 
     Returns:
         The joint positions (rad, m), shape (n,).
 
     Raises:
         InvalidInput: A text cannot be read, or the tip cannot get there within the limits.
-        UnknownName: No such joint or axis.
+        UnknownName: There is no such joint or axis.
     """
     targets = [_split(text) for text in texts]
     names = [name for name, _, _ in targets]
@@ -65,13 +65,13 @@ def read_target(arm: Arm, q: Array, texts: Sequence[str]) -> Array:
 
 
 def find_duration(q: Array, target: Array, limits: MotionLimits, speed: float) -> float:
-    """How long a motion takes (s) at a part of the joints' largest speed and acceleration.
+    """Return a motion's duration (s) at a fraction of the joints' top speed and acceleration.
 
     Args:
-        q: Where the joints are (rad, m), shape (n,).
-        target: Where they go.
-        limits: What they may do.
-        speed: Part of it that is used, in (0, 1].
+        q: Current joint positions (rad, m), shape (n,).
+        target: Target joint positions.
+        limits: The joints' motion limits.
+        speed: The fraction used, in (0, 1].
     """
     way = np.abs(target - q)
     by_velocity = way / (speed * limits.velocity)

@@ -1,7 +1,7 @@
 """Turns the processes of a system into actions of ``launch_ros``.
 
-launch and launch_ros are not to be had everywhere that rclpy is, so that only the launch files
-import them; they hand over here what is needed of them.
+launch and launch_ros are not available everywhere that rclpy is. So only the launch files import
+them, and pass the modules to this one.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _OF_LAUNCH = (
     *("launch-prefix", "launch-prefix-filter", "emulate_tty"),
     *("sigterm_timeout", "sigkill_timeout"),
 )
-"""Arguments that launch itself reads when it starts and ends processes."""
+"""Arguments that launch itself reads when it starts or ends processes."""
 _FIGURE_JOINTS = 6
-"""The Block-O turns the tip while it moves it: position and orientation are both its own."""
+"""The Block-O turns the tip while moving it: it defines both position and orientation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class Launch:
     """One launch file.
 
     Attributes:
-        arguments: Names of those of ``ARGUMENTS`` that it takes.
-        make: Makes the processes from what the user said.
-        extra: Arguments of its own.
+        arguments: Names of the ``ARGUMENTS`` that it takes.
+        make: Makes the processes from the user's values.
+        extra: Its own arguments.
     """
 
     arguments: tuple[str, ...]
@@ -87,10 +87,10 @@ def _block_o(values: dict[str, str]) -> Sequence[Process]:
         reason = f"{arm} has {_count_joints(arm)} joints, the figure needs {_FIGURE_JOINTS}"
         raise InvalidInput("arm", f"{reason}; choose from {', '.join(tracing)}")
     arguments = ["--arm", arm, "--scale", scale, "--orientation", orientation]
-    # A system that runs already must not be commanded until our own notices it, and ends.
+    # We must not command a system that already runs before our own notices it and ends.
     arguments += ["--started-by", str(os.getpid())]
     if system.bring_up:
-        # What the bridge does already answers for the client, which knows by it when to begin.
+        # The bridge already brings the arm up; its answers tell the client when to start.
         arguments.append("--bring-up")
     trace = Process("trace_block_o", namespace=system.namespace, arguments=tuple(arguments))
     return (*make_processes(system), trace)
@@ -133,7 +133,7 @@ LAUNCHES = {
 
 
 def describe(name: str, launch: Any, launch_ros: Any) -> Any:
-    """The LaunchDescription of a launch file.
+    """Make the LaunchDescription of a launch file.
 
     Args:
         name: One of ``LAUNCHES``.
@@ -141,7 +141,7 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
         launch_ros: The module launch_ros.
     """
     chosen = LAUNCHES[name]
-    # Values are checked here and not by launch, which takes no True for true, and no lists.
+    # Values are checked here and not by launch, which rejects True for true, and lists.
     declared = [
         launch.actions.DeclareLaunchArgument(
             argument.name, default_value=argument.default, description=argument.help
@@ -156,10 +156,10 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
         values = {a.name: a.read(read(a.name).perform(context)) for a in chosen.declared}
         processes, left_out = leave_out_missing(chosen.make(values))
         told = [launch.actions.LogInfo(msg=sentence) for sentence in left_out]
-        # All are found before the first one starts: launch would leave that one running.
+        # We find all before the first one starts: launch would leave that one running.
         paths = [_find(process, launch_ros, context) for process in processes]
         started = zip(processes, paths, strict=True)
-        # Whoever gave one of their own, such as a debugger, wants that alone.
+        # A user who gave their own prefix, such as a debugger, wants only that.
         has_prefix = bool(read("launch-prefix", default="").perform(context))
         make = partial(_start, launch=launch, launch_ros=launch_ros, is_bare=has_prefix)
         return [*told, *(make(process, path) for process, path in started)]
@@ -169,19 +169,19 @@ def describe(name: str, launch: Any, launch_ros: Any) -> Any:
 
 
 def _is_started_directly(name: str) -> bool:
-    """Whether ``ros2 launch`` was told this launch file, and not one that includes it.
+    """Return whether ``ros2 launch`` runs this launch file, and not one that includes it.
 
-    Whoever includes it may have arguments of their own, which are here among ours.
+    A launch file that includes it may have its own arguments, which appear here among ours.
     """
     return (PACKAGE, f"{name}.launch.py") in pairwise(sys.argv)
 
 
 def _refuse_unknown(told: Sequence[str], declared: Sequence[Argument]) -> None:
-    """Refuse arguments that launch would set without a word, and nobody would read.
+    """Refuse arguments that launch would silently set, and nobody would read.
 
     Args:
-        told: The launch arguments, as they were typed.
-        declared: Those that there are.
+        told: The launch arguments, as typed.
+        declared: The existing arguments.
 
     Raises:
         InvalidInput: There is no such argument.
@@ -196,7 +196,7 @@ def _refuse_unknown(told: Sequence[str], declared: Sequence[Argument]) -> None:
 
 
 def _find(process: Process, launch_ros: Any, context: Any) -> str:
-    """Path of a process's executable, as it is installed."""
+    """Return the path of a process's installed executable."""
     if process.package != PACKAGE:
         return process.executable
     find = launch_ros.substitutions.ExecutableInPackage
@@ -219,7 +219,7 @@ def _start(process: Process, path: str, launch: Any, launch_ros: Any, is_bare: b
         "respawn_max_retries": RESPAWNS,
     }
     if process.package != PACKAGE or process.executable == "record":
-        # Not all of these take what launch_ros adds to a node's command line.
+        # Not all of these accept what launch_ros adds to a node's command line.
         command = [path, *list_arguments(process)]
         return launch.actions.ExecuteProcess(cmd=command, name=process.label, **common)
     files = [process.params_file] if process.params_file else []
@@ -232,30 +232,30 @@ def _start(process: Process, path: str, launch: Any, launch_ros: Any, is_bare: b
         remappings=list(process.remappings.items()),
         arguments=list(process.arguments),
         ros_arguments=["--log-level", process.log_level] if process.log_level else [],
-        # Log lines in colours. What a command draws for a terminal would not arrive line by line.
+        # Coloured log lines. Text that a command draws for a terminal would not come line by line.
         emulate_tty=process.is_node,
         **common,
     )
 
 
 def _find_prefix(process: Process) -> str | None:
-    """What to start a process with, where the machine has it; None for nothing."""
+    """Find the prefix to start a process with, if the machine has it; None for none."""
     if process.package != PACKAGE:
-        # It ends with the launch, as ours do by themselves.
+        # It ends with the launch, as ours do on their own.
         return "setpriv --pdeathsig TERM" if shutil.which("setpriv") else None
-    # A Ctrl-C waits until the process can handle it, instead of a traceback out of an import.
+    # A Ctrl-C waits until the process can handle it, instead of raising during an import.
     return "env --block-signal=INT" if _can_block_signals() else None
 
 
 @cache
 def _can_block_signals() -> bool:
-    """Whether env is that of GNU, from 8.31 on."""
+    """Return whether env is GNU's, version 8.31 or later."""
     told = subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True, check=False)
     return told.returncode == 0
 
 
 class _Watch:
-    """Ends the launch when a process that is missed has ended, with its name and exit code 1.
+    """Ends the launch when a required process has ended, with its name and exit code 1.
 
     Args:
         process: The process.
@@ -268,10 +268,10 @@ class _Watch:
         self._respawns = 0
 
     def __call__(self, event: Any, context: Any) -> Any:
-        """Called when it has ended.
+        """Handle the end of the process.
 
         Raises:
-            ProcessEnded: It is missed; launch then ends all others, and its exit code is 1.
+            ProcessEnded: It is required; launch then ends all others, and its exit code is 1.
         """
         if context.is_shutdown:
             return None

@@ -1,4 +1,4 @@
-"""Whether programs of others are there, looked up before anything starts."""
+"""Checks that third-party programs are installed, before anything starts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ __all__ = ["leave_out_missing"]
 def leave_out_missing(
     processes: Sequence[Process],
 ) -> tuple[tuple[Process, ...], tuple[str, ...]]:
-    """Find the programs of others, and do without those that are optional and not installed.
+    """Find third-party programs, and leave out optional ones that are not installed.
 
     Args:
-        processes: What is to run.
+        processes: The processes to run.
 
     Returns:
-        What can run, programs of others by their paths; and a sentence for each that is left out.
+        The processes that can run, with the paths of third-party programs; and a sentence for
+        each one left out.
 
     Raises:
-        MissingExtra: One is needed, or nothing would be left.
+        MissingExtra: A required one is missing, or nothing would be left.
     """
     found: list[Process] = []
     missing: list[Process] = []
@@ -43,7 +44,7 @@ def leave_out_missing(
 
 
 def _find(process: Process) -> str | None:
-    """Path of a program: in its package, or on the PATH."""
+    """Find the path of a program: in its package, or on the PATH."""
     try:
         folder = Path(get_package_prefix(process.package), "lib", process.package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""A look at a YAML file with parameters before nodes get it: each would fail by itself."""
+"""Checks a YAML parameter file before nodes get it: otherwise each would fail on its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MARK = "ros__parameters"
 
 
 def check_params_file(name: str) -> None:
-    """Refuse what the nodes could not read.
+    """Refuse a file that the nodes could not read.
 
     Args:
         name: Path of the file.
 
     Raises:
-        InvalidInput: There is no such file, it is no YAML, or a node's parameters are not where
-            ROS 2 looks for them.
+        InvalidInput: There is no such file, it is not YAML, or a node's parameters are not where
+            ROS 2 expects them.
     """
     try:
         content = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def check_params_file(name: str) -> None:
 
 
 def _find_misplaced(content: Any, place: str) -> str | None:
-    """Where something stands that does not belong to the parameters of a node; None if nowhere."""
+    """Find an entry that does not belong to the parameters of a node; None if there is none."""
     if not isinstance(content, dict):
         return place
     for key, value in content.items():

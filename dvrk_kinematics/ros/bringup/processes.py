@@ -1,7 +1,8 @@
 """The processes of a running system, as plain data.
 
-Which nodes run, with which parameters, names and environment stands here once. Launch files turn a
-:class:`Process` into a ``launch_ros`` action; ``./dvrk up`` starts the same process without it.
+This is the only place that defines which nodes run, with which parameters, names and environment.
+Launch files turn a :class:`Process` into a ``launch_ros`` action; ``./dvrk up`` starts the same
+process without it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = [
 PACKAGE: Final = "dvrk_kinematics"
 
 RESPAWNS: Final = 5
-"""How many times a node that dies is started again, where that was asked for."""
+"""How many times a node that dies is restarted, if respawn is requested."""
 
 RESPAWN_S: Final = 1.0
 """How long to wait before that (s)."""
@@ -41,18 +42,18 @@ class Process:
     """One process with one node.
 
     Attributes:
-        executable: Which executable of the package.
+        executable: The executable, from the package.
         namespace: Where its relative names begin; "" for the root.
         name: Name of the node; "" for the executable's own.
         parameters: Parameters that differ from their defaults.
         remappings: Names on the graph, from the node's own to those wanted.
         environment: Variables beyond those inherited.
         arguments: Arguments before those of ROS.
-        params_file: YAML file with more parameters, which go before ours; "" for none.
-        log_level: Least severity that is logged; "" for the usual.
-        package: Package of the executable; one of others is found on the PATH.
-        respawn: Whether to start it again when it dies.
-        is_optional: Whether all others can do without it.
+        params_file: YAML file with more parameters, which override ours; "" for none.
+        log_level: Lowest severity that is logged; "" for the default.
+        package: Package of the executable; a third-party one is found on the PATH.
+        respawn: Whether to restart it when it dies.
+        is_optional: Whether all others can run without it.
     """
 
     executable: str
@@ -74,18 +75,18 @@ class Process:
 
     @property
     def is_node(self) -> bool:
-        """Whether it is one of our nodes, which handle signals by themselves once they run."""
+        """Whether it is one of our nodes, which handle signals on their own once they run."""
         return self.package == PACKAGE and self.executable not in COMMANDS
 
     @property
     def label(self) -> str:
-        """What to call it in messages: the node's name, or the executable's."""
+        """Its name in messages: the node's name, or the executable's."""
         return self.name or Path(self.executable).name
 
     def is_missed(self, code: int) -> bool:
-        """Whether a system must end after it has ended by itself.
+        """Return whether the system must end because this process has ended on its own.
 
-        A node is needed for as long as the system runs. A command may be done.
+        A node is needed while the system runs. A command may simply be done.
 
         Args:
             code: Its exit code.
@@ -95,7 +96,7 @@ class Process:
 
 
 def simulated_arms(arms: Sequence[str], namespace: str = "", **parameters: Any) -> Process:
-    """The process that plays arms.
+    """Make the process that simulates arms.
 
     Args:
         arms: Their names, such as ``PSM1``.
@@ -112,11 +113,11 @@ def recording(
     topics: Sequence[str] = ("standard",),
     duration_s: float = 0.0,
 ) -> Process:
-    """The process that records a bag.
+    """Make the process that records a bag.
 
     Args:
         arms: Arms whose standard topics are recorded.
-        output: Folder of the bag; must not exist yet.
+        output: Folder for the bag; must not exist yet.
         namespace: Where relative names begin.
         topics: Names of topics; "standard" stands for those of config/recording/topics.yaml.
         duration_s: How long to record (s); 0 until stopped.
@@ -131,7 +132,7 @@ def recording(
 
 
 def command_line(process: Process) -> list[str]:
-    """The command that starts a process with this interpreter."""
+    """Return the command that starts a process with this interpreter."""
     program = [process.executable]
     if process.package == PACKAGE:
         program = [sys.executable, "-m", "dvrk_kinematics.ros.executables", process.executable]
@@ -139,13 +140,13 @@ def command_line(process: Process) -> list[str]:
 
 
 def list_arguments(process: Process) -> list[str]:
-    """What follows the program in the command that starts a process."""
+    """Return the arguments after the program in the command that starts a process."""
     rules = {"__ns": f"/{process.namespace.strip('/')}"} if process.namespace else {}
     rules |= {"__node": process.name} if process.name else {}
     rules |= process.remappings
     arguments = [part for source, to in rules.items() for part in ("-r", f"{source}:={to}")]
     for name, value in process.parameters.items():
-        # JSON is YAML, which is what rcl reads; numbers keep their type.
+        # JSON is YAML, which rcl reads; numbers keep their type.
         arguments += ["-p", f"{name}:={json.dumps(value)}"]
     if process.params_file:
         arguments += ["--params-file", process.params_file]

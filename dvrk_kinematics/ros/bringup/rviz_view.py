@@ -1,4 +1,4 @@
-"""What RViz shows of a system: a file of config/rviz with the names of the system's arms."""
+"""The RViz view of a system: a file from config/rviz with the names of the system's arms."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dvrk_kinematics.ros.recorder.topics import resolve
 __all__ = ["make_view", "write_view"]
 
 _SHOWN = "PSM1"
-"""The arm whose names stand in arm.rviz."""
+"""The arm whose names appear in arm.rviz."""
 
 
 def write_view(
     arms: Sequence[str], prefix: str, namespace: str = "", has_setup_joints: bool = False
 ) -> Path:
-    """Write the file for a system among the logs; the same system has the same file.
+    """Write the file for a system to the log folder; the same system has the same file.
 
     Args:
         arms: The arms.
@@ -45,14 +45,14 @@ def write_view(
 def make_view(
     arms: Sequence[str], prefix: str, namespace: str = "", has_setup_joints: bool = False
 ) -> dict[str, Any]:
-    """What RViz reads, for a system; arguments as in :func:`write_view`."""
+    """Make the text that RViz reads for a system; arguments as in :func:`write_view`."""
     name = "cart.rviz" if has_setup_joints else "arm.rviz"
     file = find_models_dir().parent / "rviz" / name
     view: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     manager = view["Visualization Manager"]
     if not has_setup_joints:
         displays = manager["Displays"]
-        # The camera and the fixed frame are those of the first arm; displays are there for each.
+        # The camera and the fixed frame are those of the first arm; each arm has its displays.
         view = _rename(view, _names(arms[0], prefix))
         manager = view["Visualization Manager"]
         manager["Displays"] = [
@@ -66,13 +66,13 @@ def make_view(
 
 
 def _for_each(display: Any, arms: Sequence[str], prefix: str) -> list[Any]:
-    """A display that names the arm, for each of the arms; any other, once."""
+    """Copy a display that names the arm for each arm; return any other display once."""
     is_about_arm = _rename(display, dict.fromkeys(_names(_SHOWN, prefix), "")) != display
     return [_rename(display, _names(arm, prefix)) for arm in arms] if is_about_arm else [display]
 
 
 def _names(arm: str, prefix: str) -> dict[str, str]:
-    """Names in arm.rviz, and what they are for an arm."""
+    """Map the names in arm.rviz to those of an arm."""
     return {
         _SHOWN: arm,
         f"/{_SHOWN}1": f"/{arm}1",
@@ -86,7 +86,7 @@ def _names(arm: str, prefix: str) -> dict[str, str]:
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> Any:
-    """A copy with names replaced, wherever they are."""
+    """Return a copy with all names replaced."""
     if isinstance(value, dict):
         return {key: _rename(inner, names) for key, inner in value.items()}
     if isinstance(value, list):

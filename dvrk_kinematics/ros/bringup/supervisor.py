@@ -1,4 +1,4 @@
-"""Starts processes, shows what they say, and ends them in order: whoever moves an arm first."""
+"""Starts processes, shows their output, and ends them in order: those that move an arm first."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["Supervisor"]
 
 _LOOK_S = 0.05
 _ORDER = ("arm_bridge", "", "arm_simulator")
-"""In which order processes are told to end. A bridge brings its arm to rest first, and all others
-are still there for it; the simulated arms come last."""
+"""The order in which processes are told to end. A bridge brings its arm to rest first, while all
+others still run; the simulated arms end last."""
 _OTHERS_S = 4.0
-"""How long the programs of others may take to end (s): none of them moves an arm."""
+"""How long third-party programs may take to end (s): none of them moves an arm."""
 _KILL_S = 0.3
 _PR_SET_PDEATHSIG = 1
 """From <sys/prctl.h>: the signal that a process gets when its parent dies."""
-# Looked up here: between fork and exec, a lock that another thread held would never be released.
+# Looked up here: between fork and exec, a lock held by another thread would never be released.
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
@@ -49,7 +49,7 @@ class _Child:
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
-                # A Ctrl-C of the terminal shall not reach it: it ends in its turn.
+                # A Ctrl-C of the terminal must not reach it: it ends in its turn.
                 start_new_session=True,
                 preexec_fn=partial(_prepare, os.getpid(), process.is_node),
             )
@@ -83,18 +83,18 @@ class _Child:
     def _read(self) -> None:
         assert self._popen.stdout is not None
         for line in self._popen.stdout:
-            # Read on, whatever becomes of the line: a node whose pipe is full stands still.
+            # Read on, whatever happens to the line: a node whose pipe is full blocks.
             self._say(f"[{self.process.label}] {line.rstrip()}")
 
 
 class Supervisor:
-    """Runs processes for as long as a with-block lasts.
+    """Runs processes during a with-block.
 
     Args:
-        processes: What to run, in the order of starting.
-        say: Takes every line that a process prints, with its name before it, and what happens to
-            the processes. Called from several threads. Where it cannot (OSError), the processes
-            go on and end all the same.
+        processes: The processes to run, in starting order.
+        say: Takes every line that a process prints, prefixed with its name, and the events of the
+            processes. Called from several threads. If it fails (OSError), the processes still run
+            and end as usual.
 
     Raises:
         MissingExtra: A program is not installed; those started before it are ended.
@@ -123,17 +123,17 @@ class Supervisor:
         self.stop()
 
     def _say(self, line: str) -> None:
-        """Say something, if there is still somebody to hear it, or room for it on a disk."""
+        """Report a line, if its reader still exists or the disk has room for it."""
         with contextlib.suppress(OSError):
             self._take(line)
 
     @property
     def pids(self) -> dict[str, int]:
-        """Ids of the processes by their labels."""
+        """Return the ids of the processes by label."""
         return {child.process.label: child.pid for child in self._children}
 
     def find_ended(self) -> tuple[str, int] | None:
-        """A process that has ended by itself and is missed, and its exit code; None if none is."""
+        """Find a required process that has ended on its own, and its exit code; else None."""
         child = self._find_missed()
         return None if child is None or child.code is None else (child.process.label, child.code)
 
@@ -149,13 +149,13 @@ class Supervisor:
         return None
 
     def wait(self, stop: StopRequest) -> int:
-        """Wait until told to stop, or until a process ends that is missed and not respawned.
+        """Wait until told to stop, or until a required process ends and is not respawned.
 
         Args:
             stop: Set to end the waiting.
 
         Returns:
-            Exit code: 0, or 1 if a process ended by itself.
+            Exit code: 0, or 1 if a process ended on its own.
         """
         while not stop.wait(_LOOK_S):
             ended = self._find_missed()
@@ -166,7 +166,7 @@ class Supervisor:
         return 0
 
     def _respawn(self, ended: _Child, stop: StopRequest) -> bool:
-        """Start a process again that has ended, if that was asked for; tells whether it was."""
+        """Restart a process that has ended, if requested; return whether it was."""
         if not ended.process.respawn or ended.respawns == RESPAWNS:
             return False
         times = ended.respawns + 1
@@ -179,7 +179,7 @@ class Supervisor:
         return True
 
     def end(self, label: str, timeout_s: float) -> int | None:
-        """End one process and wait for it; gives its exit code, None if it did not end (s)."""
+        """End one process and wait for it (s); return its exit code, None if it did not end."""
         child = next(child for child in self._children if child.process.label == label)
         child.signal(signal.SIGINT)
         _await([child], timeout_s)
@@ -190,7 +190,7 @@ class Supervisor:
         return code
 
     def stop(self) -> None:
-        """End all, in order; those that do not are killed."""
+        """End all processes in order; kill those that do not end."""
         for executable in _ORDER:
             group = [child for child in self._children if _is_in(child, executable)]
             for child in group:
@@ -206,7 +206,7 @@ class Supervisor:
         self._children.clear()
 
     def _kill(self, group: Sequence[_Child]) -> None:
-        """Kill those that are still there, whatever becomes of what is said of them."""
+        """Kill those that still run, even if the report about them fails."""
         left = [child for child in group if child.code is None]
         for child in left:
             child.signal(signal.SIGKILL)
@@ -227,17 +227,17 @@ def _await(children: Sequence[_Child], timeout_s: float) -> None:
 
 
 def _prepare(parent: int, is_node: bool) -> None:
-    """In the child: end when the process that started it is killed, so that nothing is left.
+    """Make the child end when the process that started it is killed; runs in the child.
 
     Args:
         parent: Id of that process.
-        is_node: Whether a SIGINT shall wait until the node has its handlers: one that comes while
-            it still imports would end it with a traceback.
+        is_node: Whether a SIGINT must wait until the node has its handlers: one that comes during
+            imports would end it with a traceback.
     """
     if is_node:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:
-            # Killed before it was asked for.
+            # The parent was killed before the call above.
             os._exit(1)

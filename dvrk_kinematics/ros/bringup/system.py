@@ -1,4 +1,4 @@
-"""Which processes make up a system: an arm, several arms or the cart, simulated or real."""
+"""The processes of a system: an arm, several arms or the cart, simulated or real."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SETUP_JOINTS: Final = "SUJ"
 
 SIMULATED: Final = "simulated"
 _PATIENCE_S: Final = 0.5
-"""With simulated arms nobody is hurt by a state that comes late: a busy laptop shall not stop a
-motion. With real ones the bridge's own, stricter bounds hold."""
+"""With simulated arms a late state hurts nobody: a busy laptop must not stop a motion. With real
+arms the bridge's own, stricter bounds apply."""
 _CART_TF_HZ: Final = 50.0
 _SETUP_HZ: Final = 50.0
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What to start; fields as in ``system_arguments.ARGUMENTS``, with these besides.
+    """What to start; fields as in ``system_arguments.ARGUMENTS``, plus these.
 
     Attributes:
         arms: The arms.
@@ -57,13 +57,13 @@ class System:
 
 
 def check_system(system: System) -> None:
-    """Refuse what does not go together.
+    """Refuse inconsistent choices.
 
     Raises:
         UnknownName: There is no such arm, generation or instrument.
-        InvalidInput: An arm twice, arms that cannot be simulated, an instrument that nobody
-            carries, a real arm that is to be brought up, or names that no frame or node can have
-            or that several arms would share.
+        InvalidInput: An arm twice, arms that cannot be simulated, an instrument that no arm
+            carries, a real arm to be brought up automatically, or names that no frame or node can
+            have or that several arms would share.
     """
     twice = [arm for arm in dict.fromkeys(system.arms) if system.arms.count(arm) > 1]
     if twice:
@@ -104,13 +104,13 @@ def _check_names(system: System) -> None:
 
 
 def make_processes(system: System) -> tuple[Process, ...]:
-    """The processes of a system, in the order in which to start them.
+    """Return the processes of a system in starting order.
 
-    If RViz is among them, the file that it reads is written.
+    If RViz is among them, this writes the file that it reads.
 
     Raises:
         UnknownName: There is no such arm, generation or instrument.
-        InvalidInput: What was chosen does not go together.
+        InvalidInput: The choices are inconsistent.
     """
     check_system(system)
     processes = [*_simulator(system), *_bridges(system)]
@@ -124,9 +124,9 @@ def make_processes(system: System) -> tuple[Process, ...]:
 
 
 def _place(process: Process, system: System) -> Process:
-    """Tell a process what holds for all: namespace, log level, parameters."""
+    """Apply the settings common to all processes: namespace, log level, parameters."""
     if process.executable == "record":
-        # A command and no node: arguments of ROS would be refused, its own say where it records.
+        # A command, not a node: it would refuse ROS arguments; its own say where it records.
         return process
     if process.package == "rviz2":
         return replace(process, namespace=system.namespace, log_level=system.log_level)
@@ -145,7 +145,7 @@ def _simulator(system: System) -> list[Process]:
     usual = SimulatorSettings()
     parameters: dict[str, Any] = {
         "rate": system.rate,
-        # It refuses what it would publish more often than the arms move.
+        # It refuses to publish more often than the arms move.
         "tf_rate": min(usual.tf_rate, system.rate),
         "setup_joint_rate": min(usual.setup_joint_rate, system.rate),
     }
@@ -157,7 +157,7 @@ def _simulator(system: System) -> list[Process]:
 
 
 def _carries(arm: str, system: System) -> bool:
-    """Whether an arm carries an instrument."""
+    """Return whether an arm carries an instrument."""
     return load_model(model_name(arm), None, system.generation).instrument is not None
 
 
@@ -168,7 +168,7 @@ def _bridges(system: System) -> list[Process]:
     if len(system.arms) > 1:
         common["tf_rate"] = min(_CART_TF_HZ, system.rate)
     if system.has_setup_joints:
-        # The stamps of setup joints let RViz show no arm that is not homed.
+        # Because of the stamps of setup joints, RViz shows no arm that is not homed.
         common["description_waits"] = True
     bridges = []
     for arm in system.arms:
@@ -203,7 +203,7 @@ def _servers(system: System) -> list[Process]:
 def _recorder(system: System) -> Process:
     arguments = ["--arms", *system.arms]
     if system.has_setup_joints:
-        # What the bridge shows of them all, and what the dVRK says of each.
+        # The bridge's topics for all of them, and the dVRK's topics for each.
         arguments += [SETUP_JOINTS, *(f"{SETUP_JOINTS}/{arm}" for arm in system.arms)]
     if system.namespace:
         arguments += ["--namespace", system.namespace]

@@ -1,4 +1,4 @@
-"""What a user can say about a system, once for the launch files and for ``./dvrk up``."""
+"""A user's options for a system, shared by the launch files and ``./dvrk up``."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _SAID: Final = {
     **dict.fromkeys(("true", "1", "yes", "on"), "true"),
     **dict.fromkeys(("false", "0", "no", "off"), "false"),
 }
-"""How people say true and false, in any case."""
+"""How people write true and false, in upper or lower case."""
 _AUTO: Final = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Something that a user can say.
+    """One option for the user.
 
     Attributes:
         name: Its name.
-        default: Its value if nothing is said.
+        default: Its value if none is given.
         description: What it means.
-        choices: The values allowed, if these are few.
-        is_list: Whether several may be given, with commas between them.
+        choices: The values allowed, if there are only a few.
+        is_list: Whether it takes several values, separated by commas.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Argument:
 
     @property
     def help(self) -> str:
-        """What it means, with the values allowed."""
+        """Its meaning, with the values allowed."""
         named = ", ".join(filter(None, self.choices))
         return f"{self.description} ({named})" if named else self.description
 
     def read(self, text: str) -> str:
-        """What a user said, in the words that are used here.
+        """Convert a user's value to its standard spelling.
 
         Raises:
             InvalidInput: It is not allowed.
@@ -116,21 +116,21 @@ ARGUMENTS: Final = (
         "log_level", "", "least severity that is logged", ("", "debug", "info", "warn", "error")
     ),
 )
-"""Everything that can be said about a system."""
+"""All options for a system."""
 
 
 def read_system(
     values: Mapping[str, str], arms: Sequence[str] = (), has_setup_joints: bool = False
 ) -> System:
-    """Read what a user said.
+    """Read a user's options.
 
     Args:
-        values: Texts by the names of ``ARGUMENTS``; what is missing has its default.
+        values: Texts by the names of ``ARGUMENTS``; missing ones take their defaults.
         arms: The arms; those of ``values`` by default.
         has_setup_joints: Whether they stand on a cart.
 
     Raises:
-        InvalidInput: A value that is not allowed, no such argument, or what does not go together.
+        InvalidInput: A value that is not allowed, an unknown argument, or inconsistent choices.
         UnknownName: There is no such generation of the arm, or no such instrument.
     """
     known = {argument.name: argument for argument in ARGUMENTS}

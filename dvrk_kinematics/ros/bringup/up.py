@@ -21,10 +21,10 @@ __all__ = ["main", "parse"]
 
 
 def parse(arguments: Sequence[str]) -> System:
-    """Read the command line; ``name:=value`` is taken as ``--name value``.
+    """Read the command line, with ``name:=value`` as ``--name value``.
 
     Raises:
-        DvrkError: What was said makes no sense.
+        DvrkError: The arguments make no sense.
     """
     parser = argparse.ArgumentParser(
         prog="dvrk up",
@@ -68,7 +68,7 @@ def _as_option(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until Ctrl-C; returns the exit code."""
+    """Run until Ctrl-C, and return the exit code."""
     try:
         system = parse(sys.argv[1:] if arguments is None else arguments)
         processes, left_out = leave_out_missing(make_processes(system))
@@ -99,7 +99,7 @@ _lock = threading.Lock()
 
 def _say(line: str) -> None:
     with _lock:
-        # Whoever read this may be gone, the arms are not: go on without a word.
+        # The reader of this output may be gone, the arms are not: go on silently.
         write_out(sys.stdout, f"{line}\n")
 
 

@@ -1,4 +1,4 @@
-"""Clients of nodes: call, send goals, wait with patience, and end in order."""
+"""Clients of nodes: call services, send goals, wait with patience, and shut down in order."""
 
 from dvrk_kinematics.ros.client.calls import SentGoal, call, send_goal
 from dvrk_kinematics.ros.client.heard_diagnostics import DiagnosticLine, HeardDiagnostics

@@ -1,8 +1,8 @@
-"""Calling services and actions from ordinary code: one spinning thread, a bound on every wait.
+"""Calls of services and actions from ordinary code: one spinning thread, every wait bounded.
 
 rclpy.spin_until_future_complete adds the node to an executor and takes it out again on every call,
-and gets slower with each. Here a node is spun by one thread (``SpinningNode``), and whoever calls
-waits for an event. After 3 s a line says for which (``Patience``).
+and gets slower with each. Here one thread spins the node (``SpinningNode``), and the caller waits
+for an event. After 3 s a line names that event (``Patience``).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dvrk_kinematics.ros.common.patience import BOUND_S, PATIENT, Patience, look
 __all__ = ["SentGoal", "call", "send_goal"]
 
 _STOP_S = 10.0
-"""How long the end of a goal that was left is waited for (s)."""
+"""How long to wait for an abandoned goal to end (s)."""
 _SHORT_S = 1.0
-"""The same, if it was left because of an error (s)."""
+"""The same, if it was abandoned because of an error (s)."""
 
 
 def call(
@@ -64,8 +64,8 @@ def call(
 class SentGoal:
     """A goal that an action server has accepted.
 
-    Whoever leaves a with-block before the goal has ended, by Ctrl-C as by an error, wants it no
-    more: it is cancelled, and its end is waited for.
+    Leaving a with-block before the goal has ended, by Ctrl-C or by an error, cancels the goal and
+    waits for its end.
     """
 
     def __init__(self, name: str, node: Node, handle: Any, patience: Patience = PATIENT) -> None:
@@ -88,7 +88,7 @@ class SentGoal:
     ) -> None:
         if self._ended.is_set():
             return
-        # After an error, the server may be what failed.
+        # After an error, the server may be at fault.
         stop_s = _SHORT_S if isinstance(error, Exception) else _STOP_S
         answer = _send(self._node, self._handle.cancel_goal_async)
         has_ended = False
@@ -97,10 +97,10 @@ class SentGoal:
             what = f"the end of the cancelled goal of {self._name}"
             has_ended = self._patience.wait(self._ended.wait, what, stop_s)
         except CallFailed:
-            # What the with-block was left for says more.
+            # The exception that left the with-block says more.
             pass
         except KeyboardInterrupt:
-            # Whoever interrupts twice does not wait for the end; but the request must get out.
+            # After a second interrupt we do not wait for the end; but the request must get out.
             _await_quietly(answer, _SHORT_S)
             raise
         finally:
@@ -108,7 +108,7 @@ class SentGoal:
                 self._patience.say(f"{self._name}: whether the goal ends is not known")
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the end of the goal, and tell whether it has come (s)."""
+        """Wait for the end of the goal (s), and return whether it has ended."""
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float) -> Any:
@@ -118,17 +118,17 @@ class SentGoal:
             The response, with its ``status`` and ``result``.
 
         Raises:
-            CallFailed: If the goal does not end in time; it goes on.
+            CallFailed: If the goal does not end in time; it continues.
         """
         if not self.wait(timeout_s):
             raise CallFailed(self._name, timeout_s, "the goal did not end")
         return self._result.result()
 
     def cancel(self, timeout_s: float) -> bool:
-        """Ask for the end of the goal.
+        """Request the end of the goal.
 
         Returns:
-            Whether the server accepted that; wait for :meth:`result` to know that it has ended.
+            Whether the server accepted; wait for :meth:`result` to be sure that it has ended.
 
         Raises:
             CallFailed: If the server does not answer in time.
@@ -180,7 +180,7 @@ def send_goal(
             asked.wait(_SHORT_S)
         raise
     if not is_answered:
-        # It may still be accepted. What nobody waits for any more must not move an arm.
+        # It may still be accepted. An abandoned goal must not move an arm.
         future.add_done_callback(_cancel_late)
         raise CallFailed(name, timeout_s, "no answer to the goal came")
     handle = future.result()
@@ -196,7 +196,7 @@ def _cancel_late(future: Future) -> None:
 
 
 def _cancel_unanswered(future: Future) -> threading.Event:
-    """Cancel a goal once it is accepted; gives what to wait for, as the process may end next."""
+    """Cancel a goal once it is accepted; return an event to await before the process ends."""
     asked = threading.Event()
 
     def cancel(answered: Future) -> None:
@@ -211,14 +211,14 @@ def _cancel_unanswered(future: Future) -> threading.Event:
 
 
 def _send(node: Node, send: Callable[[], Future]) -> Future:
-    """Send a request of an action from the thread that spins its node.
+    """Send an action request from the thread that spins its node.
 
-    rclpy notes such a request only after it was sent. From another thread, an answer that comes
-    in between would be taken for somebody else's, and lost.
+    rclpy registers such a request only after sending it. From another thread, an answer that
+    arrives in between would not be recognised, and would be lost.
 
     Args:
         node: The node of the action's client.
-        send: Sends, and gives the future of the answer.
+        send: Sends, and returns the future of the answer.
     """
     answer = Future()
 
@@ -244,14 +244,14 @@ def _wait(future: Future, what: str, deadline_s: float, patience: Patience) -> b
 
 
 def _await_quietly(future: Future, timeout_s: float) -> None:
-    """Wait for a future, whatever becomes of it (s)."""
+    """Wait for a future (s), whatever its outcome."""
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
     done.wait(timeout_s)
 
 
 def _while_valid(patience: Patience, context: Context, name: str) -> Patience:
-    """Wait no longer than there is ROS: rclpy's own signal handlers shut it down."""
+    """Wait only while ROS is running: rclpy's own signal handlers shut it down."""
     begin_s = time.monotonic()
 
     def check() -> None:

@@ -1,4 +1,4 @@
-"""What nodes say on /diagnostics, kept for whoever wants to know the newest."""
+"""Keeps the newest diagnostics that nodes publish on /diagnostics."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class DiagnosticLine:
     """One line of diagnostics.
 
     Attributes:
-        heard_s: When it was heard (s, monotonic).
+        heard_s: When it was received (s, monotonic).
         stamp_ns: When it was made, by the clock of its node (ns).
         values: Its values by name.
-        message: What it says in a few words.
+        message: Its short message.
     """
 
     heard_s: float
@@ -34,24 +34,24 @@ class DiagnosticLine:
     message: str = ""
 
     def is_since(self, age: str, begin_s: float) -> bool:
-        """Whether something has happened since a moment.
+        """Return whether something has happened since a moment.
 
         Args:
-            age: Name of the value that says how long ago it happened (s).
+            age: Name of the value that holds how long ago it happened (s).
             begin_s: The moment (s, monotonic).
         """
         return age in self.values and self.heard_s - float(self.values[age]) >= begin_s
 
 
 class HeardDiagnostics:
-    """The newest line of every name, of nodes in one namespace.
+    """The newest line of every name, from nodes in one namespace.
 
-    /diagnostics is one topic for all namespaces, in each of which there may be an arm of the same
-    name. A line is told apart by its node, with whose full name its own begins.
+    /diagnostics is one topic for all namespaces, and each may have an arm of the same name. A
+    line's name begins with the full name of its node, which tells lines apart.
 
     Args:
         node: A spinning node.
-        namespace: Of the nodes to hear; None for that of the node itself.
+        namespace: Namespace of the nodes to read; None for that of the node itself.
     """
 
     def __init__(self, node: Node, namespace: str | None = None) -> None:
@@ -62,10 +62,10 @@ class HeardDiagnostics:
         node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, qos.STATE)
 
     def newest(self, ending: str) -> DiagnosticLine | None:
-        """The newest line whose name ends like this; None if nobody has said any.
+        """Return the newest line whose name has this ending; None if there is none.
 
         Args:
-            ending: Its name, with or without its node's: "PSM1 motion", "recorder: bag".
+            ending: Its name, with or without its node's name: "PSM1 motion", "recorder: bag".
         """
         with self._changed:
             found = [
@@ -80,7 +80,7 @@ class HeardDiagnostics:
 
         Args:
             ending: How its name ends.
-            after_s: When it must have been heard at the earliest (s, monotonic).
+            after_s: The earliest time at which it may have been received (s, monotonic).
             timeout_s: Longest time to wait (s).
 
         Returns:

@@ -1,7 +1,7 @@
-"""The life of a command that asks nodes for something, such as a motion, and then ends.
+"""The life of a command that requests something from nodes, such as a motion, and then ends.
 
-Ctrl-C, SIGTERM and a closed terminal end it at any point without a traceback. ROS is still there
-when that happens, so that goals can be cancelled: they are, where they are left by a with-block.
+Ctrl-C, SIGTERM and a closed terminal end it at any point without a traceback. ROS still runs when
+that happens, so that leaving a goal's with-block can cancel the goal.
 
     def trace(node: Node) -> int:
         client = ActionClient(node, TraceBlockO, "trajectory/PSM1/trace_block_o")
@@ -33,15 +33,15 @@ __all__ = ["run_client", "run_with_node"]
 def run_client(
     name: str, work: Callable[[Node], int | None], arguments: Sequence[str] | None = None
 ) -> int:
-    """Run a command with a node that spins in a thread of its own; the process then ends.
+    """Run a command with a node that spins in its own thread; the process then ends.
 
-    Once the work is done, that takes 2 s at most, whatever the middleware does.
+    Once the work is done, ending takes 2 s at most, whatever the middleware does.
 
     Args:
-        name: Name of the node, and of the command in what it says.
-        work: Does it; gives the exit code, None for 0. What it raises of our own errors is told
-            in a line.
-        arguments: Command line with ROS arguments; that of the process if None.
+        name: Name of the node, and of the command in its messages.
+        work: Does the work; returns the exit code, None for 0. If it raises one of our own
+            errors, that is reported in one line.
+        arguments: Command line with ROS arguments; the process's own if None.
 
     Returns:
         Exit code: that of ``work``; 1 if it failed; 130, 143 or 129 if it was interrupted by
@@ -54,17 +54,17 @@ def run_client(
 def run_with_node(
     name: str, work: Callable[[Node], int], arguments: Sequence[str] | None = None
 ) -> int:
-    """Do the same for a command that handles signals by itself.
+    """Do the same for a command that handles signals on its own.
 
     Args:
         name: Name of the node.
-        work: Does it; gives the exit code.
-        arguments: Command line with ROS arguments; that of the process if None.
+        work: Does the work; returns the exit code.
+        arguments: Command line with ROS arguments; the process's own if None.
 
     Returns:
         The exit code.
     """
-    # Signals are not ROS's: a goal can only be cancelled while the context is valid.
+    # ROS must not handle signals: a goal can be cancelled only while the context is valid.
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     watchdog = EndWatchdog(name)
     node, code = None, 1
@@ -81,7 +81,7 @@ def run_with_node(
 
 
 def _do(work: Callable[[Node], int | None], node: Node, interruptions: Interruptions) -> int:
-    """Do the work, and turn into an exit code whatever became of it."""
+    """Do the work, and turn its outcome into an exit code."""
     try:
         with interruptions.raised():
             return work(node) or 0

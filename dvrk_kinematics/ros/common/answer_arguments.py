@@ -1,4 +1,4 @@
-"""What a node answers to --help, and to arguments that it does not understand."""
+"""A node's response to --help and to arguments that it does not understand."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ NODE_SETTINGS: Final = {
 """The nodes of this package: the module of each, and the module and class of its parameters."""
 
 _EMPTY: Final = re.compile(r"parameter override rule: '(?:-p|--param) ([^' ]+):='")
-"""How rcl speaks of a parameter without a value."""
+"""How rcl reports a parameter without a value."""
 _ROOM: Final = "dvrk_kinematics.ros"
 _WIDTH: Final = 100
 _MISUSE: Final = 2
-"""Exit code of a command that was called wrongly, as in shells."""
+"""Exit code for wrong usage, as in shells."""
 
 
 def answer_arguments(executable: str, arguments: Sequence[str] | None) -> int | None:
-    """Answer what a command line says besides arguments of ROS.
+    """Respond to the arguments of a command line that are not ROS arguments.
 
     Args:
         executable: The node's executable.
-        arguments: Its command line; that of the process if None.
+        arguments: Its command line; the process's own if None.
 
     Returns:
-        None if there is nothing to answer; otherwise the exit code with which to end: 0 after
-        help was shown, 2 if there is no such argument.
+        None if there is nothing to respond to; otherwise the exit code: 0 after showing help,
+        2 for an unknown argument.
     """
     plain = _plain(sys.argv[1:] if arguments is None else arguments)
     if not plain:
@@ -66,7 +66,7 @@ def answer_arguments(executable: str, arguments: Sequence[str] | None) -> int | 
 
 
 def describe_node(executable: str) -> str:
-    """How to start a node, and all of its parameters."""
+    """Describe how to start a node, and list all of its parameters."""
     module, _, _ = NODE_SETTINGS[executable]
     what = (importlib.import_module(f"{_ROOM}.{module}").__doc__ or "").splitlines()[0]
     lines = [f"usage: {executable} [--ros-args -p NAME:=VALUE ...]", "", what, "", "parameters:"]
@@ -79,14 +79,14 @@ def describe_node(executable: str) -> str:
 
 
 def explain_empty(executable: str, refusal: str) -> str:
-    """Say what can be written for a parameter that was given without a value.
+    """Explain what to write for a parameter that was given without a value.
 
     Args:
-        executable: The node's executable; empty for a node of others.
-        refusal: What ROS says of the command line.
+        executable: The node's executable; empty for a third-party node.
+        refusal: What ROS reports about the command line.
 
     Returns:
-        A sentence; empty if this is not what is wrong.
+        A sentence; empty if that is not the problem.
     """
     empty = _EMPTY.search(refusal)
     if empty is None or executable not in NODE_SETTINGS:
@@ -97,7 +97,7 @@ def explain_empty(executable: str, refusal: str) -> str:
 
 
 def parameter_names() -> set[str]:
-    """The names of all parameters of all nodes: one file may hold those of several."""
+    """Return the parameter names of all nodes: one file may hold those of several."""
     return {row[0] for node in NODE_SETTINGS for row in parameter_rows(_settings(node))}
 
 
@@ -108,10 +108,10 @@ def _settings(executable: str) -> type[Any]:
 
 
 def _plain(arguments: Sequence[str]) -> list[str]:
-    """What is not between ``--ros-args`` and ``--``.
+    """Return the arguments that are not between ``--ros-args`` and ``--``.
 
-    rclpy's own function takes ``name:=value`` for an argument of ROS wherever it stands, though
-    ROS itself has stopped to.
+    rclpy's own function takes ``name:=value`` for a ROS argument anywhere, though ROS itself no
+    longer does.
     """
     plain, is_of_ros = [], False
     for text in arguments:

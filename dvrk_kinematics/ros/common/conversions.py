@@ -1,7 +1,7 @@
-"""numpy to and from messages, whole arrays at a time.
+"""Conversions between numpy arrays and messages, a whole array at a time.
 
-A flat pose (``cp``) is 7 numbers: x y z (m), then the quaternion qx qy qz qw. Rows follow each
-other without gaps.
+A flat pose (``cp``) is 7 numbers: x y z (m), then the quaternion qx qy qz qw. Rows are
+contiguous.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ __all__ = [
 ]
 
 _QUATERNION_TOLERANCE = 1e-3
-"""How far a quaternion's length may be from 1 (rounded texts) before it is taken for a mistake."""
+"""How far a quaternion's length may be from 1 (rounded text) before it counts as a mistake."""
 
 _NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def to_flat(values: NDArray[Any], typecode: str = "d") -> array[Any]:
-    """Copy an array into what a message's array field takes, without a look at each number.
+    """Copy an array into the type of a message's array field, without checking each number.
 
     Args:
-        values: The numbers in any shape, written row after row.
+        values: The numbers, of any shape, written row by row.
         typecode: "d" for float64[], "B" for uint8[], "I" for uint32[].
     """
     flat: array[Any] = array(typecode)
-    # A memory view of rows that are not there cannot be cast.
+    # A memory view without any rows cannot be cast.
     if values.size:
         flat.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).data.cast("B"))
     return flat
 
 
 def flat_to_rows(flat: array[float], columns: int, field: str) -> Array:
-    """See a message's flat array as rows, without copying.
+    """View a message's flat array as rows, without copying.
 
     Args:
         flat: The field's value.
-        columns: Numbers in a row.
+        columns: Numbers per row.
         field: The field's name, for the error.
 
     Returns:
@@ -88,7 +88,7 @@ def cp_to_matrices(rows: Array) -> tuple[Array, NDArray[np.bool_]]:
         rows: Poses (N, 7), x y z qx qy qz qw.
 
     Returns:
-        Matrices (N, 4, 4), NaN where a row is not a valid pose, and which rows are poses (N,).
+        Matrices (N, 4, 4), NaN where a row is not a valid pose, and which rows are valid (N,).
     """
     if len(rows) == 1:
         return _one_to_matrix(rows[0].tolist())
@@ -103,7 +103,7 @@ def cp_to_matrices(rows: Array) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def _one_to_matrix(row: list[float]) -> tuple[Array, NDArray[np.bool_]]:
-    """The same for one pose, in plain floats: several times faster than arrays of one row."""
+    """Do the same for one pose in plain floats, several times faster than one-row arrays."""
     px, py, pz, x, y, z, w = row
     length = sqrt(x * x + y * y + z * z + w * w)
     if not (abs(length - 1.0) <= _QUATERNION_TOLERANCE and isfinite(px + py + pz)):
@@ -113,7 +113,7 @@ def _one_to_matrix(row: list[float]) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def cp_to_rows(flat: array[float], field: str = "cp") -> Array:
-    """See a message's flat poses as rows (N, 7), without copying."""
+    """View a message's flat poses as rows (N, 7), without copying."""
     return flat_to_rows(flat, 7, field)
 
 
@@ -175,7 +175,7 @@ def make_joint_state(
     velocity: Array | None = None,
     effort: Array | None = None,
 ) -> JointState:
-    """Make a JointState without a stamp; what is not known stays empty."""
+    """Make a JointState without a stamp; unknown fields stay empty."""
     none = np.empty(0)
     return JointState(
         name=list(names),
@@ -186,7 +186,7 @@ def make_joint_state(
 
 
 def joint_state_rows(given: Sequence[str], wanted: Sequence[str], field: str) -> NDArray[np.intp]:
-    """Tell where each wanted joint stands in a message that may name its joints in any order.
+    """Find each wanted joint in a message that may name its joints in any order.
 
     Raises:
         InvalidInput: If a joint is missing or named twice.
@@ -216,11 +216,11 @@ class JointKnots(NamedTuple):
 
 
 def trajectory_to_knots(trajectory: Any, joints: Sequence[str]) -> JointKnots:
-    """Turn a JointTrajectory into arrays, its columns in the order of the joints.
+    """Turn a JointTrajectory into arrays with their columns in the order of the joints.
 
     Args:
-        trajectory: A trajectory_msgs JointTrajectory whose joints may stand in any order.
-        joints: The joints of the arm; all must be there and no others.
+        trajectory: A trajectory_msgs JointTrajectory with its joints in any order.
+        joints: The joints of the arm; the trajectory must have exactly these.
 
     Raises:
         InvalidInput: If joints or numbers are missing, or there are joints that the arm does not

@@ -1,9 +1,9 @@
-"""Ends a process whose own end hangs, without the interpreter lock.
+"""Ends a process that hangs while it shuts down, without needing the interpreter lock.
 
-Fast DDS can wait for ever in its teardown, with the interpreter lock held, when peers leave at the
-same time: ``set_listener`` waits for a discovery thread, which waits for a mutex. No Python thread
-and no Python signal handler runs then. So the C library itself holds the clock: POSIX timers that
-call plain C functions, one that writes a line and one that ends the process.
+When peers leave at the same time, Fast DDS can hang in its teardown while it holds the interpreter
+lock: ``set_listener`` waits for a discovery thread, which waits for a mutex. No Python thread or
+signal handler can run then. So the C library keeps the time: POSIX timers call two plain C
+functions, one that writes a line and one that ends the process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from rclpy.logging import get_logging_directory
 __all__ = ["HUNG_ENDS", "EndWatchdog"]
 
 HUNG_ENDS: Final = "hung_ends.log"
-"""File in the folder of ROS's logs: where each process hung that a watchdog ended."""
+"""File in the ROS log folder that records where each process ended by a watchdog hung."""
 
 _MARK: Final = "Timeout ("
-"""How faulthandler begins what it writes, so that entries can be counted."""
+"""How faulthandler's output begins, so that entries can be counted."""
 
 _WRITE_S: Final = 0.2
-"""How long before the end of the process the line and the stacks are written."""
+"""How long before the process ends we write the line and the stacks."""
 
 _CLOCK_MONOTONIC: Final = 1
 _SIGEV_THREAD: Final = 2
@@ -48,7 +48,7 @@ class _Event(ctypes.Structure):
 
 
 class _TimerSpec(ctypes.Structure):
-    """``struct itimerspec``: the interval, which stays 0, and the time of the only expiry."""
+    """``struct itimerspec``: the interval, which stays 0, and the time of the single expiry."""
 
     _fields_ = (
         ("interval_s", ctypes.c_long),
@@ -59,11 +59,11 @@ class _TimerSpec(ctypes.Structure):
 
 
 class EndWatchdog:
-    """Ends this process with a given exit code if it is still there after some time.
+    """Ends this process with a given exit code if it still runs after some time.
 
-    Its use is told in one line on stderr. What every thread was doing is appended to the file
-    ``HUNG_ENDS`` beside ROS's logs, whose entries the line counts. Where there are no POSIX
-    timers it does nothing.
+    It reports this in one line on stderr. It appends the stacks of all threads to the file
+    ``HUNG_ENDS`` beside the ROS logs; the line counts that file's entries. Without POSIX timers
+    it does nothing.
 
     Args:
         name: What to call the process in that line.
@@ -75,12 +75,12 @@ class EndWatchdog:
         self._file: TextIOWrapper | None = None
 
     def arm(self, within_s: float, code: int, doing: str) -> None:
-        """From now on, end the process after some time; replaces what was said before.
+        """End the process after some time from now; replaces any earlier setting.
 
         Args:
-            within_s: How long it may go on (s), more than 0.2.
-            code: Its exit code if it is ended.
-            doing: What takes that long, for the line.
+            within_s: How long it may still run (s), more than 0.2.
+            code: Its exit code if the watchdog ends it.
+            doing: The activity that takes that long, for the line.
         """
         libc = _libc()
         if libc is None:
@@ -88,7 +88,7 @@ class EndWatchdog:
         for timer in self._timers:
             libc.timer_delete(timer)
         with suppress(OSError):
-            # A folder that cannot be written, or a full disk, must not keep a process from ending.
+            # A read-only folder or a full disk must not keep a process from ending.
             self._file = self._file or _open_log()
         text = f"{doing} took more than {within_s:g} s; ended with exit code {code}"
         write_s = within_s - _WRITE_S
@@ -104,12 +104,12 @@ class EndWatchdog:
 
 @cache
 def _libc() -> Any:
-    """The C library; None where it is not that of Linux."""
+    """Return the C library; None where it is not the one of Linux."""
     return ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _call_after(libc: Any, delay_s: float, function: Any, value: int | None) -> ctypes.c_void_p:
-    """Have a C function called with one argument, by no Python thread."""
+    """Schedule a call of a C function with one argument, without any Python thread."""
     address = ctypes.cast(function, ctypes.c_void_p)
     event = _Event(value=value, notify=_SIGEV_THREAD, function=address)
     timer = ctypes.c_void_p()
@@ -121,14 +121,14 @@ def _call_after(libc: Any, delay_s: float, function: Any, value: int | None) -> 
 
 
 def _keep(libc: Any, text: str) -> int | None:
-    """A C string that is never freed: the interpreter may be gone when it is read."""
+    """Make a C string that is never freed: the interpreter may be gone when it is read."""
     libc.strdup.restype = ctypes.c_void_p
     address: int | None = libc.strdup(text.encode())
     return address
 
 
 def _set_program_name(libc: Any, name: str) -> None:
-    """What the C library puts before a line: otherwise ``python3``."""
+    """Set the name that the C library puts before a line: otherwise ``python3``."""
     shown = ctypes.c_void_p.in_dll(libc, "program_invocation_short_name")
     shown.value = _keep(libc, name)
 

@@ -1,4 +1,4 @@
-"""What a client is told of an error."""
+"""How errors are explained to clients."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["explain", "log_failure"]
 
 
 def log_failure(logger: Any, what: str, error: BaseException) -> None:
-    """Log an error that ends only what caused it; from any thread.
+    """Log an error that ends only the activity that caused it; callable from any thread.
 
     Args:
-        logger: Of the node.
-        what: What it was about.
-        error: As it was raised.
+        logger: The node's logger.
+        what: The activity that failed.
+        error: The exception raised.
     """
     told = "".join(traceback.format_exception(error))
     logger.error(f"{what} failed:\n{told}")
@@ -25,11 +25,11 @@ def log_failure(logger: Any, what: str, error: BaseException) -> None:
 def explain(error: Exception, logger: Any) -> str:
     """Put an error into words, for the answer to a request.
 
-    A mistake of ours must neither leave a client waiting nor take the node from all others: it is
-    answered too, and its traceback goes to the log.
+    A bug of ours must not leave a client waiting, nor end the node for all others. So it is
+    answered too, and its traceback is logged.
 
     Args:
-        error: What was raised.
+        error: The exception raised.
         logger: The node's logger.
     """
     if isinstance(error, DvrkError):

@@ -1,9 +1,9 @@
 """Frames on tf and tf_static: a small buffer that finds one frame in another.
 
-tf2_ros is not to be had everywhere that rclpy is. This buffer keeps what arrived in the last
-seconds, walks chains of frames, and knows how old each is. Age is counted from arrival, on our
-monotonic clock: stamps may be of a machine whose clock is off, and are compared with each other
-only.
+tf2_ros is not available everywhere that rclpy is. This buffer keeps the frames of the last
+seconds, walks chains of frames, and knows how old each is. Age counts from arrival, on our
+monotonic clock: stamps may come from a machine whose clock is off, and are compared only with
+each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 __all__ = ["HISTORY_NS", "FrameBuffer"]
 
 HISTORY_NS = 2_000_000_000
-"""How long moving frames are remembered, for questions about a moment in the past."""
+"""How long moving frames are kept, for lookups in the past."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class _Edge:
     Attributes:
         parent: The frame above.
         is_static: Whether it came on tf_static and never ages.
-        arrival_ns: When the newest arrived (monotonic).
+        arrival_ns: When the newest pose arrived (monotonic).
         stamps: Stamps (ns), increasing.
         poses: T_parent_child for each of them, shape (4, 4).
     """
@@ -44,7 +44,7 @@ class _Edge:
 
     def add(self, stamp_ns: int, T: Array) -> None:
         if self.is_static or (self.stamps and stamp_ns < self.stamps[-1]):
-            # A clock that went back begins a new history.
+            # A clock that went back starts a new history.
             self.stamps.clear()
             self.poses.clear()
         self.stamps.append(stamp_ns)
@@ -54,7 +54,7 @@ class _Edge:
             self.poses.pop(0)
 
     def pose(self, stamp_ns: int) -> Array | None:
-        """T_parent_child at a stamp, between two known ones if need be; None if unknown."""
+        """Return T_parent_child at a stamp, interpolated if necessary; None if unknown."""
         if self.is_static or stamp_ns == 0:
             return self.poses[-1]
         k = bisect_right(self.stamps, stamp_ns)
@@ -68,7 +68,7 @@ class _Edge:
 
 
 class FrameBuffer:
-    """What is known about frames; any thread may ask or add."""
+    """All known frames; any thread may look them up or add to them."""
 
     def __init__(self) -> None:
         self._edges: dict[str, _Edge] = {}
@@ -76,20 +76,20 @@ class FrameBuffer:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """All frames that were heard of, sorted."""
+        """Return all known frames, sorted."""
         with self._lock:
             return tuple(sorted({*self._edges, *(edge.parent for edge in self._edges.values())}))
 
     def add(
         self, parent: str, child: str, T: Array, stamp_ns: int, arrival_ns: int, is_static: bool
     ) -> None:
-        """Take in one transform.
+        """Add one transform.
 
         Args:
             parent: The frame above.
             child: The frame.
             T: T_parent_child, shape (4, 4).
-            stamp_ns: Its stamp; one of 0 says that a moving frame is not valid and is left out.
+            stamp_ns: Its stamp; 0 marks a moving frame as invalid, and it is left out.
             arrival_ns: When it arrived (monotonic).
             is_static: Whether it came on tf_static.
         """
@@ -107,20 +107,20 @@ class FrameBuffer:
     def lookup(
         self, target: str, source: str, now_ns: int, max_age_s: float, stamp_ns: int = 0
     ) -> Array:
-        """Where one frame is in another.
+        """Find the pose of one frame in another.
 
         Args:
             target: The frame to express in.
             source: The frame to find.
             now_ns: Time now (monotonic).
-            max_age_s: Oldest that a moving frame on the way may be (s), by its arrival.
-            stamp_ns: At which moment, on the stamps' clock; 0 means the latest.
+            max_age_s: Largest age of a moving frame on the way (s), counted from its arrival.
+            stamp_ns: The moment to look up, on the stamps' clock; 0 means the latest.
 
         Returns:
             T_target_source, shape (4, 4).
 
         Raises:
-            FrameError: A frame is not known, the two are not connected, or one on the way is too
+            FrameError: A frame is unknown, the two are not connected, or one on the way is too
                 old or not known at that moment.
         """
         with self._lock:
@@ -131,11 +131,11 @@ class FrameBuffer:
         return np.asarray(se3.inverse(T_common_target) @ T_common_source)
 
     def _find_way(self, source: str, target: str) -> tuple[list[str], list[str]]:
-        """The frames to climb from each of two, without the lowest one above both.
+        """Return the frames to climb from each of two, without their lowest common ancestor.
 
-        What lies higher is not on the way: it may be old, or unknown at the moment asked for.
+        Higher frames are not on the way: they may be old, or unknown at the requested moment.
         """
-        # The source is what somebody asked for, so that it is named first.
+        # The source is the frame that the caller wants, so we name it first.
         self._refuse_unknown(source)
         self._refuse_unknown(target)
         ups, downs = self._climb(source), self._climb(target)
@@ -149,7 +149,7 @@ class FrameBuffer:
         return ups[: ups.index(common)], downs[: downs.index(common)]
 
     def _climb(self, frame: str) -> list[str]:
-        """The frame and all above it."""
+        """Return the frame and all its ancestors."""
         names = [frame]
         while (edge := self._edges.get(names[-1])) is not None:
             if edge.parent in names:
@@ -160,7 +160,7 @@ class FrameBuffer:
         return names
 
     def _walk(self, frames: list[str], now_ns: int, max_age_s: float, stamp_ns: int) -> Array:
-        """Pose of the first frame in the parent of the last."""
+        """Return the pose of the first frame in the parent of the last."""
         T = np.eye(4)
         for name in frames:
             edge = self._edges[name]
@@ -186,7 +186,7 @@ class FrameBuffer:
 
 
 def _between(T_a: Array, T_b: Array, part: float) -> Array:
-    """A pose on the way from one to another: even in translation and in turning."""
+    """Interpolate between two poses, at constant linear and angular rate."""
     T = np.eye(4)
     T[:3, :3] = T_a[:3, :3] @ so3.exp(part * so3.log(T_a[:3, :3].T @ T_b[:3, :3]))
     T[:3, 3] = (1.0 - part) * T_a[:3, 3] + part * T_b[:3, 3]

@@ -1,9 +1,9 @@
-"""Hears tf and tf_static into a buffer, as bytes, so that a cart's hundred frames cost little.
+"""Reads tf and tf_static into a buffer, as bytes, so that a cart's hundred frames cost little.
 
-Nobody reads all that arrives: it is taken as bytes, so that nothing is lost, and turned into poses
-when somebody asks. A server is asked about the past too, and has the time to read it then. A
-control loop asks where frames are now, in a tick: of each list of frames only the last waits for
-it.
+Few of the messages are ever used. So we take them as bytes, to lose nothing, and convert them to
+poses on demand. A server also looks up past poses, and has the time to convert them then. A
+control loop looks up current poses within a tick, so we keep only the latest message of each list
+of frames for it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ __all__ = ["FRAME_TOPICS", "FrameListener"]
 _TAKE_S = 0.5
 _TAKE_FOR_LOOP_S = 0.05
 _WAIT_S = 0.002
-"""How long whoever asks waits for what is being taken at that moment."""
+"""How long a lookup waits while another thread takes messages."""
 _QUEUE = 500
-"""Messages of tf that can wait to be taken: 1 kHz where that is done twice a second."""
+"""Queue depth for tf: enough for 1 kHz if messages are taken twice a second."""
 FRAME_TOPICS = {
     "/tf": qos.with_depth(qos.TF, _QUEUE),
     "/tf_static": qos.with_depth(qos.TF_STATIC, _QUEUE),
 }
-"""What is heard, and its qualities of service."""
+"""The topics, with their qualities of service."""
 _LAYOUTS = 64
 _KEPT_BYTES = 8 * MAX_BYTES
-"""What is kept unread at most; of more, the oldest is let go."""
+"""Largest amount kept unread; beyond it, the oldest is dropped."""
 
 
 class FrameListener:
@@ -48,8 +48,8 @@ class FrameListener:
 
     Args:
         node: The node, which must be spun.
-        is_for_loop: Whether a control loop asks, and only where frames are now; an answer then
-            never takes long.
+        is_for_loop: Whether a control loop looks frames up, and only their current poses; a
+            lookup is then always fast.
     """
 
     def __init__(self, node: Node, is_for_loop: bool = False) -> None:
@@ -65,25 +65,25 @@ class FrameListener:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """All frames that were heard of, sorted."""
+        """Return all known frames, sorted."""
         self.poll()
         return self._buffer.frames
 
     def poll(self) -> None:
-        """Take in what has arrived."""
+        """Take the messages that have arrived."""
         self._work(has_to_read=True, wait_s=_WAIT_S)
 
     def lookup(self, target: str, source: str, max_age_s: float, stamp_ns: int = 0) -> Array:
-        """Where one frame is in another; see :meth:`FrameBuffer.lookup`."""
+        """Find the pose of one frame in another; see :meth:`FrameBuffer.lookup`."""
         self.poll()
         return self._buffer.lookup(target, source, time.monotonic_ns(), max_age_s, stamp_ns)
 
     def _take(self) -> None:
-        """Take what has arrived, and read what never comes again."""
+        """Take the messages that have arrived, and read those that never come again."""
         self._work(has_to_read=False, wait_s=0.0)
 
     def _work(self, has_to_read: bool, wait_s: float) -> None:
-        # Two threads at once would mix the order of the stamps.
+        # Two threads at once would mix up the order of the stamps.
         if not self._polling.acquire(timeout=wait_s):
             return
         try:
@@ -97,7 +97,7 @@ class FrameListener:
 
 
 class _Heard(NamedTuple):
-    """A message that was taken: when it arrived (ns, monotonic), itself, and its bytes."""
+    """A message taken: its arrival time (ns, monotonic), the message, and its bytes."""
 
     arrival_ns: int
     message: RawMessage[TFMessage]
@@ -110,8 +110,8 @@ class _Reader:
     Args:
         node: The node.
         topic: Name of the topic.
-        history_ns: How old what nobody has read may become before the last of each kind is kept
-            alone.
+        history_ns: How old unread messages may become before only the last of each kind is
+            kept.
     """
 
     def __init__(self, node: Node, topic: str, history_ns: int) -> None:
@@ -124,7 +124,7 @@ class _Reader:
         self._taken_ns = time.monotonic_ns()
 
     def take(self) -> None:
-        """Take what has arrived; of what is too old to be asked for, the last of each kind stays.
+        """Take new messages; of those too old to look up, keep only the last of each kind.
 
         A kind is a list of frames, such as all links of an arm.
         """
@@ -135,7 +135,7 @@ class _Reader:
             message = self._subscription.see(data, self._reader)
             if message is None:
                 continue
-            # The wall clock may have jumped since; nothing waits longer than since the last time.
+            # The wall clock may have jumped; no message has waited since before the last take.
             waited_ns = wall_ns - (info["received_timestamp"] or wall_ns)
             arrival_ns = now_ns - min(max(waited_ns, 0), longest_ns)
             self._unread.append(_Heard(arrival_ns, message, len(data)))
@@ -149,7 +149,7 @@ class _Reader:
             self._keep_last(heard)
 
     def read(self) -> Iterator[tuple[str, str, Array, int, int]]:
-        """Every transform that was not read yet, oldest first.
+        """Read every unread transform, oldest first.
 
         Yields:
             Parent, child, T_parent_child, stamp (ns), arrival (ns, monotonic).

@@ -1,4 +1,4 @@
-"""Signals that ask a command to end, raised where that does no harm and kept back elsewhere."""
+"""Signals that ask a command to end: raised where that is harmless, deferred elsewhere."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Interrupted", "Interruptions", "StopRequest", "stop_signals"]
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
-    """Ctrl-C, a polite end, and a terminal that is closed, unless nohup has set that aside.
+    """Return SIGINT (Ctrl-C), SIGTERM, and SIGHUP (closed terminal) unless nohup ignores it.
 
-    Whoever starts something below nohup wants it to outlive the terminal: a robot goes on, and
+    A user who starts a command under nohup wants it to outlive the terminal: a robot goes on, and
     a recording is not cut short.
     """
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -24,11 +24,11 @@ def stop_signals() -> tuple[signal.Signals, ...]:
 
 
 class StopRequest:
-    """Whether somebody wants this process to stop.
+    """Whether this process was asked to stop.
 
-    A ``threading.Event`` takes a lock when it is set. A second signal that arrives while the
-    handler of the first one sets it, as when a terminal is closed and a parent dies, would wait
-    for that lock for ever, in the thread that holds it. A SimpleQueue may be entered again.
+    Setting a ``threading.Event`` takes a lock. A second signal may arrive while the handler of the
+    first sets the event, as when a terminal is closed and a parent dies. It would wait for that
+    lock forever, in the thread that holds it. A SimpleQueue is reentrant.
     """
 
     def __init__(self) -> None:
@@ -37,26 +37,26 @@ class StopRequest:
 
     @property
     def is_set(self) -> bool:
-        """Whether it is asked for."""
+        """Return whether a stop was requested."""
         return self._is_set
 
     def set(self) -> None:
-        """Ask for the stop; from any thread and any signal handler."""
+        """Request the stop, from any thread or signal handler."""
         self._is_set = True
         self._queue.put(None)
 
     def hear(self, _number: int, _frame: FrameType | None) -> None:
-        """Ask for the stop, as the handler of a signal."""
+        """Request the stop, as a signal handler."""
         self.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until it is asked for.
+        """Wait until a stop is requested.
 
         Args:
-            timeout_s: Longest time to wait (s); None for without end.
+            timeout_s: Longest time to wait (s); None to wait forever.
 
         Returns:
-            Whether it is asked for.
+            Whether a stop was requested.
         """
         if not self._is_set:
             with suppress(Empty):
@@ -65,11 +65,11 @@ class StopRequest:
 
 
 _BY_SIGNAL = 128
-"""A process that a signal ended has this exit code more than the signal's number, as in shells."""
+"""A process ended by a signal exits with this code plus the signal's number, as in shells."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody wants the command to end.
+    """The command was asked to end.
 
     Attributes:
         exit_code: 130 for Ctrl-C, 143 for SIGTERM, 129 for a terminal that was closed.
@@ -81,17 +81,17 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Interruptions:
-    """Handles the signals that ask for the end, for as long as a with-block lasts.
+    """Handles the stop signals during a with-block.
 
     A command starts and ends things that must not be left halfway: nodes, processes, files. There
-    a signal is kept back. Where the command does its work, each signal raises, the second as the
-    first: whoever presses Ctrl-C twice does not want to wait for a cancelled goal to end.
+    a signal is deferred. Where the command does its work, every signal raises, not only the first:
+    a user who presses Ctrl-C twice does not want to wait for a cancelled goal to end.
 
         with Interruptions() as interruptions:
-            ...                             # kept back
+            ...                             # deferred
             with interruptions.raised():
                 ...                         # raises Interrupted in the main thread
-            ...                             # kept back
+            ...                             # deferred
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Interruptions:
 
     def __enter__(self) -> Interruptions:
         self._previous = {number: signal.signal(number, self._hear) for number in stop_signals()}
-        # Whoever started this process may have kept signals back until somebody handles them.
+        # The parent process may have blocked signals until they have handlers.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self._previous)
         return self
 
@@ -116,10 +116,10 @@ class Interruptions:
 
     @contextmanager
     def raised(self) -> Iterator[None]:
-        """Have signals raised, also one that came before.
+        """Raise signals, including one that came before.
 
         Raises:
-            Interrupted: By a signal; in the main thread, at any point of the with-block.
+            Interrupted: On a signal; in the main thread, at any point of the with-block.
         """
         self._is_raised = True
         try:

@@ -1,8 +1,8 @@
-"""How those who send goals name and count an arm's joints.
+"""How clients that send goals name an arm's joints and choose their signs.
 
-A bridge that shows a URDF of a user's own speaks that URDF's language everywhere: in joint_states,
-goals, feedback, tolerances and jogs. Whoever knows the controller only, as the trajectory server
-does, says so in the names of the joints.
+A bridge that uses a custom URDF speaks that URDF's language everywhere: in joint_states, goals,
+feedback, tolerances and jogs. A client that knows only the controller, such as the trajectory
+server, shows this in the joint names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dvrk_kinematics.models.urdf.urdf_joint import Mimic
 __all__ = ["CONTROLLER", "JointLanguage", "controller_language", "description_language"]
 
 CONTROLLER = "controller/"
-"""Where the name of a joint begins in a goal that counts as the arm's controller does."""
+"""Prefix of joint names in a goal that uses the signs of the arm's controller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class JointLanguage:
 
     Attributes:
         names: The joints, in the arm's order.
-        signs: 1 where a joint counts as the controller does and -1 where it counts against it,
+        signs: 1 where a joint has the controller's sign and -1 where it has the opposite one,
             shape (n,).
     """
 
@@ -36,14 +36,14 @@ class JointLanguage:
     signs: Array
 
     def convert(self, values: Array | None) -> Array | None:
-        """Positions, velocities or accelerations, shape (..., n): from the controller or to it."""
+        """Convert positions, velocities or accelerations (..., n) from or to the controller's."""
         return None if values is None else values * self.signs
 
     def explain(self, finding: Finding, joints: Sequence[str]) -> Finding:
-        """Say in a finding that its numbers are the controller's, where that matters.
+        """State in a finding that its numbers are the controller's, where that matters.
 
         Args:
-            finding: What was found.
+            finding: The finding.
             joints: The controller's joints, in the arm's order.
         """
         if finding.value is None or finding.joint not in joints:
@@ -55,7 +55,7 @@ class JointLanguage:
 
 
 def controller_language(joints: Sequence[str]) -> JointLanguage:
-    """The language of an arm's controller, for its joints."""
+    """Make the language of an arm's controller, for its joints."""
     names = tuple(f"{CONTROLLER}{name}" for name in joints)
     return JointLanguage(names, frozen(np.ones(len(names))))
 
@@ -63,12 +63,12 @@ def controller_language(joints: Sequence[str]) -> JointLanguage:
 def description_language(
     joints: Sequence[str], prefix: str, movable: Mapping[str, Mimic]
 ) -> JointLanguage:
-    """The language of a description.
+    """Make the language of a description.
 
     Args:
         joints: The controller's joints, in the arm's order.
-        prefix: What their names begin with.
-        movable: How the description's joints follow the controller's, by their names.
+        prefix: Prefix of their names.
+        movable: How the description's joints follow the controller's, by name.
     """
     names = tuple(f"{prefix}{name}" for name in joints)
     signs = [movable[name].multiplier if name in movable else 1.0 for name in names]

@@ -1,4 +1,4 @@
-"""How a command is called by whoever reads its help: in an installation, or with ``./dvrk``."""
+"""How a user runs a command of this package: from an installation, or with ``./dvrk``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PACKAGE = "dvrk_kinematics"
 
 
 def own_command(name: str) -> str:
-    """What a user types to run a command of this package in the way that this process was run.
+    """Return what to type to run a command of this package the way this process was run.
 
     Args:
         name: The command, such as ``record``.

@@ -1,4 +1,4 @@
-"""Parameters of a node: declared once, checked as a whole, seen as one immutable object.
+"""Parameters of a node: declared once, checked as a whole, read as one immutable object.
 
 Example:
     @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _Declaration:
 
     @property
     def when(self) -> str:
-        """When it can be changed; empty if that needs a restart."""
+        """Return when it can be changed; empty if that needs a restart."""
         if self.read_only:
             return ""
         return "at rest" if self.at_rest else "at any time"
@@ -95,13 +95,13 @@ def parameter(
     """Declare one parameter as a field of a settings dataclass.
 
     Args:
-        default: Its value if nobody gives one; its type is the parameter's type (a tuple becomes
+        default: Its value if none is given; its type is the parameter's type (a tuple becomes
             an array).
-        description: What `ros2 param describe` says.
+        description: The text that `ros2 param describe` shows.
         unit: Its unit, "" for none.
         minimum: Smallest number allowed.
         maximum: Largest number allowed.
-        choices: The values allowed, if these are few.
+        choices: The values allowed, if there are only a few.
         read_only: Whether a change needs a restart.
         at_rest: Whether it can be changed only while nothing moves.
     """
@@ -112,7 +112,7 @@ def parameter(
 
 
 def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, str]]:
-    """What a settings class declares, for documents.
+    """List what a settings class declares, for documentation.
 
     Returns:
         For each parameter: name, default, description, constraints, when it can be changed
@@ -139,11 +139,11 @@ def parameter_rows(settings: type[Any]) -> list[tuple[str, Any, str, str, str]]:
 class Parameters(Generic[SettingsT]):
     """Declares the parameters of a settings class on a node and keeps their values.
 
-    A change from outside is taken or refused as a whole: the new settings are built and checked,
-    and only then do they replace the old ones. Refusals carry the reason to whoever asked. What
-    rclpy itself cannot deal with is refused, too, and use_sim_time keeps the value that the
-    node was started with: a clock that becomes another one while something runs makes ages and
-    starts of motions meaningless.
+    A change from outside is accepted or refused as a whole: the new settings are built and
+    checked, and only then replace the old ones. A refusal reports its reason to the client. Values
+    that rclpy itself cannot handle are refused, too. use_sim_time keeps the value with which the
+    node was started: switching clocks at run time would make ages and starts of motions
+    meaningless.
 
     Args:
         node: The node.
@@ -187,7 +187,7 @@ class Parameters(Generic[SettingsT]):
 
     @property
     def values(self) -> SettingsT:
-        """The settings now in force."""
+        """The current settings."""
         return self._values
 
     def _declare(self, node: Node, name: str, default: Any) -> Any:
@@ -205,7 +205,7 @@ class Parameters(Generic[SettingsT]):
             kind = _kind(default)
             raise InvalidInput(name, f"{value!r} is of the wrong type, must be {kind}")
         try:
-            # Read here and not by rclpy, so that a whole number can stand for a float.
+            # Read here and not by rclpy, to accept a whole number for a float.
             declared = node.declare_parameter(name, given, descriptor, ignore_override=True)
         except InvalidParameterValueException as error:
             raise InvalidInput(name, str(error)) from error
@@ -222,7 +222,7 @@ class Parameters(Generic[SettingsT]):
         return built
 
     def _changed(self, parameters: Sequence[Parameter[Any]]) -> SettingsT | None:
-        """The settings with some parameters changed; None if none of them is ours."""
+        """Return the settings with some parameters changed; None if none of them is ours."""
         changes = {p.name: p.value for p in parameters if p.name in self._declared}
         if not changes:
             return None
@@ -230,7 +230,7 @@ class Parameters(Generic[SettingsT]):
         return self._build(now | changes)
 
     def _read(self, parameters: list[Parameter[Any]]) -> list[Parameter[Any]]:
-        """Take whole numbers for floats, and numbers for names, as at the start."""
+        """Accept whole numbers for floats, and numbers for names, as at start-up."""
         read = []
         for one in parameters:
             typed = _as_typed(one.value, self._defaults.get(one.name))
@@ -285,10 +285,10 @@ def _describe_range(descriptor: Any, declaration: _Declaration, default: Any) ->
 
 
 def _refuse_unknown(node: Node, declared: Collection[str]) -> None:
-    """Refuse parameters that the node does not have: nobody would notice that they do nothing.
+    """Refuse parameters that the node does not have: they would silently do nothing.
 
-    Those of rclpy itself are let through, and those of other nodes of this package: one file can
-    hold what is meant for several.
+    Parameters of rclpy itself pass, and so do those of other nodes of this package: one file can
+    serve several nodes.
     """
     unknown = [
         name
@@ -312,9 +312,9 @@ def _refuse_unknown(node: Node, declared: Collection[str]) -> None:
 
 
 def _as_typed(value: Any, default: Any) -> Any:
-    """A value as a parameter of the type of a default, None if it is none.
+    """Convert a value to the type of a default, None if it does not fit.
 
-    YAML reads ``100`` as a whole number where 100.0 is meant, and ``400006`` where a name is.
+    YAML reads ``100`` as a whole number where 100.0 is meant, and ``400006`` where it is a name.
     """
     if isinstance(default, tuple):
         if not isinstance(value, list | tuple | array):
@@ -327,7 +327,7 @@ def _as_typed(value: Any, default: Any) -> Any:
 
 
 def _kind(default: Any) -> str:
-    """The type of a parameter in messages."""
+    """Return the type of a parameter in messages."""
     return f"list of {_kind(default[0])}" if isinstance(default, tuple) else type(default).__name__
 
 

@@ -1,8 +1,8 @@
-"""Waiting for other processes: for an event, with a generous bound, and never without a word.
+"""Waiting for other processes: for an event, with a generous bound, and never silently.
 
-How long processes take to find each other depends on the machine: 0.2 s where it is idle, 20 s
-where it compiles something. So nothing here waits for a fixed time. Whoever waits names an event,
-such as a service that appears or a first valid state. After 3 s a line says what is waited for.
+How long processes take to find each other depends on the machine: 0.2 s if it is idle, 20 s if it
+is compiling something. So nothing here waits for a fixed time. The caller names an event, such as
+a service that appears or a first valid state. After 3 s a line names the awaited event.
 
     patience = Patience()
     if not patience.wait(looking_at(client.service_is_ready), "the service PSM1/enable"):
@@ -21,21 +21,21 @@ from dvrk_kinematics.ros.common.terminal import write_out
 __all__ = ["ANSWER_S", "BOUND_S", "INNER_BOUND_S", "PATIENT", "Patience", "Wait", "looking_at"]
 
 BOUND_S = 60.0
-"""How long another process is waited for where nothing else is asked for (s)."""
+"""How long to wait for another process by default (s)."""
 INNER_BOUND_S = 30.0
-"""The same for a server on behalf of its client, who then hears why instead of giving up (s)."""
+"""The same for a server on behalf of its client, which then learns why before it gives up (s)."""
 ANSWER_S = BOUND_S + INNER_BOUND_S
-"""How long the answer of a bridge is waited for, which may look for its arm for BOUND_S first (s):
-whoever gives up as early does not hear what was missing."""
+"""How long to wait for a bridge's answer (s). The bridge may first search for its arm for BOUND_S,
+and a client that gives up as early never learns what was missing."""
 _TELL_S = 3.0
-"""After how long a line says what is waited for (s)."""
+"""After how long a line names the awaited event (s)."""
 _CHECK_S = 0.1
 """How often a wait checks whether it still makes sense (s)."""
 _LOOK_S = 0.01
-"""How often to look for what nobody tells of (s)."""
+"""How often to poll for an event without a notification (s)."""
 
 Wait = Callable[[float], bool]
-"""Waits up to so many seconds for an event, and tells whether it has come; as Event.wait does."""
+"""Waits up to a number of seconds for an event and returns whether it came, like Event.wait."""
 
 
 def _say_on_terminal(text: str) -> None:
@@ -44,13 +44,13 @@ def _say_on_terminal(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How somebody waits.
+    """How to wait.
 
     Attributes:
-        say: Takes the line that says what is waited for; by default it goes to the terminal
+        say: Takes the line that names the awaited event; by default it goes to the terminal
             (stderr). A node passes its logger's ``info``.
-        check: Called ten times a second during every wait; raises if there is nothing more to
-            wait for, such as when a process has died.
+        check: Called ten times a second during every wait; raises if waiting is pointless, such
+            as when a process has died.
     """
 
     say: Callable[[str], None] = _say_on_terminal
@@ -61,11 +61,11 @@ class Patience:
 
         Args:
             event: Waits for it: ``Event.wait`` of a threading.Event, or ``looking_at`` something.
-            what: What is waited for, as in "waiting for the service PSM1/enable".
+            what: The event, as in "waiting for the service PSM1/enable".
             timeout_s: Longest time to wait (s).
 
         Returns:
-            Whether it has come.
+            Whether the event came.
         """
         begin_s = time.monotonic()
         is_told = False
@@ -83,14 +83,14 @@ class Patience:
 
 
 PATIENT = Patience()
-"""Tells the terminal, and waits whatever happens."""
+"""Reports to the terminal, and waits whatever happens."""
 
 
 def looking_at(has_come: Callable[[], bool]) -> Wait:
-    """Wait for what nobody tells of: look, and look again a little later.
+    """Wait for an event without a notification, by polling.
 
     Args:
-        has_come: Whether the event has come, such as ``client.service_is_ready``.
+        has_come: Returns whether the event has come, such as ``client.service_is_ready``.
     """
 
     def wait(timeout_s: float) -> bool:

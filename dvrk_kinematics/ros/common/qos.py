@@ -41,7 +41,7 @@ def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
 
 
 def with_depth(profile: QoSProfile, depth: int) -> QoSProfile:
-    """The same profile with a longer or shorter queue."""
+    """Return the same profile with a longer or shorter queue."""
     return QoSProfile(
         history=profile.history,
         depth=depth,
@@ -51,10 +51,10 @@ def with_depth(profile: QoSProfile, depth: int) -> QoSProfile:
 
 
 STATE = _reliable(depth=5)
-"""Published state (joint_states, measured_js): reliable, so that both kinds of reader connect."""
+"""Published state (joint_states, measured_js): reliable, so that both kinds of readers connect."""
 
 ARM_STATE = _reliable(depth=100)
-"""State as the dVRK publishes it: a slow reliable reader finds the last hundred."""
+"""State as the dVRK publishes it: a slow reliable reader gets the last hundred."""
 
 STATE_READER = QoSProfile(
     history=QoSHistoryPolicy.KEEP_LAST,
@@ -63,7 +63,7 @@ STATE_READER = QoSProfile(
     durability=QoSDurabilityPolicy.VOLATILE,
 )
 """Reading state where only the newest counts: best effort accepts every publisher and never
-waits for a repeat.
+waits for a resend.
 """
 
 COMMAND = _reliable(depth=1)
@@ -75,22 +75,22 @@ last ones.
 """
 
 SERVICE = _reliable(depth=100)
-"""Requests and goals that come all at once wait, and are not lost; the usual depth of 10 loses
-most of a hundred. Not more, since what waits may be large.
+"""A burst of requests or goals is queued and not lost; the usual depth of 10 loses most of a
+hundred. The queue is no longer than this, since its messages may be large.
 """
 
 TRIGGER = _reliable(depth=1000)
-"""The same for requests that hold nothing or little, such as to stop."""
+"""The same for requests that hold little or no data, such as to stop."""
 
 DESCRIPTION = _reliable(depth=1, latched=True)
-"""robot_description: one text for all who come, whenever they come."""
+"""robot_description: one text for every subscriber, however late."""
 
 SPEED_SCALING = _reliable(depth=1, latched=True)
-"""The factor at which motions are played: whoever comes gets the one of now."""
+"""The factor at which motions are played: a new subscriber gets the current one."""
 
 LEASE_S = 1.0
-"""A server that is not heard of for so long (s) is gone, or as good as that. The middleware of its
-process tells that it lives, whatever Python does meanwhile."""
+"""A server that is silent for this long (s) is gone, or as good as gone. The middleware of its
+process signals that it is alive, whatever Python does meanwhile."""
 
 
 def _alive(durability: QoSDurabilityPolicy) -> QoSProfile:
@@ -105,10 +105,10 @@ def _alive(durability: QoSDurabilityPolicy) -> QoSProfile:
 
 
 ACTION_STATUS = _alive(QoSDurabilityPolicy.TRANSIENT_LOCAL)
-"""The status of an action's goals as ROS has it, from a server whose end is noticed."""
+"""An action's goal status as in ROS, with liveliness so that clients notice a server's end."""
 
 ACTION_STATUS_WATCH = _alive(QoSDurabilityPolicy.VOLATILE)
-"""Watching whether such a server is there."""
+"""Watching whether such a server is alive."""
 
 TF = _reliable(depth=100)
 """/tf as everybody publishes and reads it."""

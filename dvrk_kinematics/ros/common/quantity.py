@@ -1,6 +1,6 @@
 """Angles, lengths and times as people write and read them: ``30deg``, ``-5mm/s``, ``2s``.
 
-Inside the project everything is in rad, m and s; a plain number is one of these.
+Inside the project everything is in rad, m and s; a plain number is in one of these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([^\d\s].*)
 
 
 class Quantity(Enum):
-    """What a number stands for; the value holds its units, SI first, and an example."""
+    """What a number measures; the value holds its units, SI first, and an example."""
 
     ANGLE = ({"rad": 1.0, "deg": math.pi / 180.0}, "30deg")
     LENGTH = ({"m": 1.0, "mm": 1e-3}, "12mm")
@@ -27,12 +27,12 @@ class Quantity(Enum):
 
     @property
     def units(self) -> dict[str, float]:
-        """SI units in one of each unit, the SI unit first."""
+        """Size of each unit in SI units, the SI unit first."""
         return self.value[0]
 
     @property
     def example(self) -> str:
-        """How a person may write one."""
+        """An example of how to write one."""
         return self.value[1]
 
 
@@ -40,9 +40,9 @@ def read_quantity(name: str, text: str, quantity: Quantity) -> float:
     """Read a number with its unit.
 
     Args:
-        name: What it is, for the error.
+        name: Its name, for the error.
         text: The number, with a unit or in SI units.
-        quantity: What it stands for.
+        quantity: What it measures.
 
     Returns:
         The number in SI units.
@@ -64,7 +64,7 @@ def read_quantity(name: str, text: str, quantity: Quantity) -> float:
 
 
 def show_quantity(value: float, quantity: Quantity, digits: int = 2) -> str:
-    """A number as people read it, with its unit: degrees and millimetres."""
+    """Format a number for people, with its unit: degrees and millimetres."""
     unit, factor = list(quantity.units.items())[0 if quantity is Quantity.TIME else 1]
     # Adding 0.0 turns a rounded -0.0 into 0.0.
     return f"{round(value / factor, digits) + 0.0:.{digits}f} {unit}"

@@ -1,4 +1,4 @@
-"""The life of a process with a node: it starts, works, and ends whatever the middleware does."""
+"""The life of a process with a node: start, work, and end, whatever the middleware does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["bound_end", "run_node", "take_down"]
 NodeT = TypeVar("NodeT", bound=Node)
 
 _TASKS_S = 1.0
-"""How long the end of a process may wait for what its node has still to send."""
+"""How long a process that ends may wait for its node to send what is left."""
 
 
 def run_node(
@@ -34,27 +34,27 @@ def run_node(
     on_stop: Callable[[NodeT], int | None] | None = None,
     executable: str = "",
 ) -> int:
-    """Run one node until it is told to stop; the process is to end when this returns.
+    """Run one node until it is told to stop; the process must end when this returns.
 
     rclpy's own signal handlers invalidate the context at once, and a driver could then no longer
-    tell the arm to hold. So signals are handled here: the node is told first, while it still can
-    publish, and the context ends last.
+    tell the arm to hold. So we handle signals here: the node learns of them first, while it can
+    still publish, and the context ends last.
 
-    What a node has to do at its end is done in ``on_stop``. From then on the process ends within
-    2 s, whatever the middleware does: by itself, or by an :class:`EndWatchdog`. A node that hangs
-    while it is made, and cannot be told, is ended 20 s after the signal.
+    A node does its final work in ``on_stop``. After that the process ends within 2 s, whatever
+    the middleware does: on its own, or by an :class:`EndWatchdog`. A node that hangs during its
+    construction, and cannot be told to stop, is ended 20 s after the signal.
 
     Args:
         make_node: Makes the node, once ROS is initialised.
-        arguments: Command line with ROS arguments; that of the process if None.
-        on_stop: Called with the node before anything is taken down, also if spinning failed. It
-            may give an exit code that says how it went.
-        executable: Which node of this package it is, if it is one: it then answers ``--help``
-            and arguments that do not exist.
+        arguments: Command line with ROS arguments; the process's own if None.
+        on_stop: Called with the node before anything is taken down, even if spinning failed. It
+            may return an exit code that reports how it went.
+        executable: Which node of this package it is, if any: it then handles ``--help`` and
+            unknown arguments.
 
     Returns:
-        Exit code: 0, 1 if the node could not start or failed, 2 for arguments that do not exist,
-        or what ``on_stop`` gave.
+        Exit code: 0, 1 if the node could not start or failed, 2 for unknown arguments, or what
+        ``on_stop`` returned.
     """
     answered = answer_arguments(executable, arguments) if executable else None
     if answered is not None:
@@ -62,13 +62,13 @@ def run_node(
     stop, watchdog = StopRequest(), EndWatchdog("dvrk_kinematics")
 
     def hear(number: int, frame: FrameType | None) -> None:
-        # Once, so that a second Ctrl-C gives no more time.
+        # Only once, so that a second Ctrl-C does not grant more time.
         if not stop.is_set:
             watchdog.arm(STOP_S, 1, "a start that was interrupted")
         stop.hear(number, frame)
 
     previous = {sign: signal.signal(sign, hear) for sign in stop_signals()}
-    # Whoever started this process may have kept signals back until somebody handles them.
+    # The parent process may have blocked signals until they have handlers.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, previous)
     if not _init(arguments, executable):
         return 1
@@ -80,7 +80,7 @@ def run_node(
     except DvrkError as error:
         rclpy.logging.get_logger("dvrk_kinematics").fatal(str(error))
     finally:
-        # From here on the clock is another one, which a signal must not set back.
+        # From here on another time limit runs, which a signal must not reset.
         stop.set()
         take_down(node, watchdog, code)
         for sign, handler in previous.items():
@@ -89,11 +89,11 @@ def run_node(
 
 
 def _init(arguments: Sequence[str] | None, executable: str) -> bool:
-    """Initialise ROS, or say in one line what is wrong with its arguments."""
+    """Initialise ROS, or report in one line what is wrong with its arguments."""
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:
-        # What rcl adds are places in its own source.
+        # The rest of rcl's message only names places in its own source.
         text = re.sub(r"(\. Error: error not set)?, at [^ ,]+\.c:\d+", "", str(error))
         text = explain_empty(executable, text) or text
         rclpy.logging.get_logger("dvrk_kinematics").fatal(f"arguments of ROS: {text}")
@@ -107,14 +107,14 @@ def _spin_until(
     on_stop: Callable[[NodeT], int | None] | None,
     watchdog: EndWatchdog,
 ) -> int:
-    """Spin in a thread: the main one handles signals and must not sleep inside rcl_wait."""
+    """Spin in a thread: the main thread handles signals and must not sleep inside rcl_wait."""
     code = 1
     with SpinningNode(node, on_end=stop.set) as spinning:
         try:
             stop.wait()
             watchdog.arm(STOP_S, 1, "what it does before it ends")
             told = on_stop(node) if on_stop is not None else None
-            # Whoever waits for the end of a goal shall hear of it.
+            # A client that waits for the end of a goal must learn of it.
             spinning.finish_tasks(_TASKS_S)
             code = told or int(spinning.failure is not None)
         finally:
@@ -123,20 +123,20 @@ def _spin_until(
 
 
 def bound_end(watchdog: EndWatchdog, code: int) -> None:
-    """From here on nothing of what is still to be done matters to anybody: it may take 2 s.
+    """Give the process 2 s to end: nothing that it still has to do matters any more.
 
     Args:
-        watchdog: Ends the process then.
+        watchdog: Ends the process after that time.
         code: Its exit code.
     """
     watchdog.arm(TEARDOWN_S, code, "leaving the middleware")
 
 
 def take_down(node: Node | None, watchdog: EndWatchdog, code: int) -> None:
-    """Take down a node, if there is one, and ROS; the process is to end then.
+    """Take down a node, if there is one, and ROS; the process must end then.
 
     Args:
-        node: The node, which spins no more.
+        node: The node, which no longer spins.
         watchdog: Ends the process if that takes longer than 2 s.
         code: Its exit code.
     """
@@ -148,9 +148,9 @@ def take_down(node: Node | None, watchdog: EndWatchdog, code: int) -> None:
 
 
 def _destroy_actions(node: Node) -> None:
-    """Destroy what a node leaves behind; while it is there, the middleware goes on running.
+    """Destroy the actions that a node leaves behind; they keep the middleware running.
 
-    The process would then end while threads of the middleware still work, which can hang for ever.
+    The process would then end while middleware threads still run, which can hang forever.
     """
     for waitable in list(node.waitables):
         if isinstance(waitable, ActionServer | ActionClient):

@@ -1,8 +1,8 @@
 """A process that must be the only one of its kind: the bridge of an arm, or its simulator.
 
-On one machine, a process claims the topics that it alone may publish: an abstract socket, which
-only one process can have, and which the system takes back when that process ends, however it does.
-So of two that start together exactly one goes on, and nobody waits for DDS to find anything.
+On one machine, a process claims the topics that it alone may publish. The claim is an abstract
+socket: only one process can have it, and the system frees it however that process ends. So of two
+that start together exactly one goes on, and neither waits for DDS discovery.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dvrk_kinematics.errors import AlreadyRunning, ModelError
 __all__ = ["claim_frame", "claim_topic", "find_claimant", "find_elsewhere", "sole_topic"]
 
 _claims: list[socket.socket] = []
-"""Kept until the process ends."""
+"""Sockets kept until the process ends."""
 
 _PEER = struct.Struct("3i")
-"""Process, user and group of who is at the other end of a socket."""
+"""Process, user and group at the other end of a socket."""
 
 _HOST = slice(0, 4)
 """The part of an endpoint's gid that is the same for all processes of a machine (Fast DDS)."""
@@ -33,10 +33,10 @@ def claim_topic(node: Node, topic: str, what: str, does: str = "publishes") -> N
     """Claim a topic of a node's domain and namespace, until this process ends.
 
     Args:
-        node: Who will publish it.
-        topic: Its name, as the node gives it.
-        what: What a process is that publishes it, such as "bridge of PSM1".
-        does: What it does there, where that is another thing.
+        node: The node that will publish it.
+        topic: Its name, as the node writes it.
+        what: The role of a process that publishes it, such as "bridge of PSM1".
+        does: What the process does with the topic, if it does not publish it.
 
     Raises:
         AlreadyRunning: Another process on this machine has claimed it.
@@ -48,21 +48,21 @@ def claim_topic(node: Node, topic: str, what: str, does: str = "publishes") -> N
 
 
 def sole_topic(arm: str, has_parts: bool = False) -> str:
-    """The topic that the bridge of an arm claims; of setup joints, which nobody commands, another.
+    """Return the topic that an arm's bridge claims; setup joints, never commanded, have another.
 
     Args:
         arm: Name of the arm.
-        has_parts: Whether it stands for all setup joints of a cart.
+        has_parts: Whether the name stands for all setup joints of a cart.
     """
     return f"{arm}/joint_states" if has_parts else f"{arm}/servo_jp"
 
 
 def find_claimant(node: Node, topic: str) -> int | None:
-    """Id of the process on this machine that has claimed a topic; None if nobody has.
+    """Find the id of the process on this machine that claims a topic; None if there is none.
 
     Args:
         node: A node of the same domain and namespace.
-        topic: Its name, as the node gives it.
+        topic: Its name, as the node writes it.
     """
     return _find_process(_address(node, node.resolve_topic_name(topic)))
 
@@ -71,7 +71,7 @@ def claim_frame(node: Node, frame: str, description: str) -> None:
     """Claim a frame on tf whose parent we publish, until this process ends.
 
     Args:
-        node: Who will publish it.
+        node: The node that will publish it.
         frame: Its name.
         description: The URDF that it comes from.
 
@@ -96,7 +96,7 @@ def _address(node: Node, name: str) -> str:
 
 
 def _claim(address: str) -> bool:
-    """Keep an address until the process ends; tells whether nobody else had it."""
+    """Keep an address until the process ends; return whether it was free."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         claim.bind(address)
@@ -109,7 +109,7 @@ def _claim(address: str) -> bool:
 
 
 def _find_process(address: str) -> int | None:
-    """Who has claimed an address; None if it has ended meanwhile, or is not listening yet."""
+    """Find who claimed an address; None if it has since ended or is not listening yet."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         try:
             asking.connect(address)
@@ -120,10 +120,10 @@ def _find_process(address: str) -> int | None:
 
 
 def find_elsewhere(infos: Iterable[Any]) -> list[str]:
-    """Names of the nodes that publish a topic, if these are on more than one machine.
+    """Return the names of a topic's publishers, if they are on more than one machine.
 
     Args:
-        infos: What the graph says about its publishers, our own among them.
+        infos: The graph's information on its publishers, including our own.
     """
     found = list(infos)
     machines = {bytes(info.endpoint_gid)[_HOST] for info in found}

@@ -16,17 +16,17 @@ __all__ = ["SpinningNode"]
 
 
 class _Stop:
-    """What the executor asks whether to go on.
+    """Tells the executor whether to go on.
 
-    It stands for a Future. A real one gets a further callback in every round of the executor and
-    keeps them all, so that a node that spins for days grows without end.
+    It stands in for a Future. A real one gets another callback in every round of the executor and
+    keeps them all, so the memory of a node that spins for days would grow without limit.
     """
 
     def __init__(self) -> None:
         self.is_set = False
 
     def add_done_callback(self, _: Callable[..., None]) -> None:
-        """Whoever sets it wakes the executor itself."""
+        """Do nothing: the code that sets it also wakes the executor."""
 
     def done(self) -> bool:
         return self.is_set
@@ -36,11 +36,11 @@ class _Stop:
 
 
 class SpinningNode:
-    """Spins a node in a thread for as long as a with-block lasts.
+    """Spins a node in a thread during a with-block.
 
     The executor is single-threaded: callbacks never overlap, and a multi-threaded one costs more
-    and gains nothing under Python's interpreter lock. Nothing that arrives can end it; what a
-    timer or a task raises does.
+    and gains nothing under Python's interpreter lock. No incoming message can end it, but an
+    exception from a timer or a task does.
 
     Args:
         node: The node; it is not destroyed at the end.
@@ -50,7 +50,7 @@ class SpinningNode:
     def __init__(self, node: Node, on_end: Callable[[], None] | None = None) -> None:
         self.node = node
         self.failure: Exception | None = None
-        """What ended the spinning early, if a timer or a task raised."""
+        """The exception that ended the spinning early, if a timer or a task raised one."""
         self._on_end = on_end
         self._executor = GuardedExecutor(node)
         self._stop = _Stop()
@@ -66,26 +66,26 @@ class SpinningNode:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Joined before anything is destroyed: a process that leaves while a thread spins aborts.
+        # Joined before anything is destroyed: a process that exits while a thread spins aborts.
         self._stop.is_set = True
         self._executor.wake()
         self._thread.join()
         self._executor.shutdown()
 
     def finish_tasks(self, timeout_s: float) -> bool:
-        """Wait until all that was handed to the executor before is done, such as sending results.
+        """Wait until the executor has done all its earlier tasks, such as sending results.
 
         Args:
             timeout_s: Longest time to wait (s).
 
         Returns:
-            Whether it is done.
+            Whether they are done.
         """
         if not self._thread.is_alive():
             return False
         done = threading.Event()
-        # An executor takes tasks in turns, the newest of a turn first. What waits now is done when
-        # the turn after the next one begins.
+        # An executor takes tasks in rounds, the newest of a round first. All tasks waiting now
+        # are done when the round after the next one begins.
         self._executor.create_task(lambda: self._executor.create_task(done.set) and None)
         return done.wait(timeout_s)
 
@@ -95,7 +95,7 @@ class SpinningNode:
         except ExternalShutdownException:
             return
         except Exception as failure:
-            # Told at once: whoever waits for this node would otherwise not know why.
+            # Reported at once: otherwise, threads that wait for this node would not know why.
             self.node.get_logger().fatal("".join(traceback.format_exception(failure)))
             self.failure = failure
         finally:

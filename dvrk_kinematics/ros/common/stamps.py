@@ -1,4 +1,4 @@
-"""Time stamps of messages and integers of nanoseconds."""
+"""Conversion between time stamps of messages and integer nanoseconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NS_PER_S = 1_000_000_000
 
 
 def stamp_to_ns(stamp: Any) -> int:
-    """Nanoseconds of a builtin_interfaces Time or Duration."""
+    """Return the nanoseconds of a builtin_interfaces Time or Duration."""
     return int(stamp.sec) * NS_PER_S + int(stamp.nanosec)
 
 
@@ -31,5 +31,5 @@ def ns_to_stamp(ns: int, kind: Any) -> Any:
 
 
 def seconds_to_ns(seconds: float) -> int:
-    """Nearest whole nanosecond."""
+    """Round to the nearest whole nanosecond."""
     return round(seconds * NS_PER_S)

@@ -1,9 +1,9 @@
 """A steady loop: a thread on an absolute schedule, beside an executor in the same process.
 
-A timer of rclpy waits behind every other callback of its executor. This loop has a thread of its
-own, wakes at multiples of its period counted from its start, and takes no notice of how long a
-tick took: a late tick does not shift the following ones, and whole periods that went by are
-counted as missed and not made up for.
+A timer of rclpy waits behind every other callback of its executor. This loop has its own thread
+and wakes at multiples of its period counted from its start, however long a tick took. A late tick
+does not shift the following ones; whole periods that passed count as missed and are not made up
+for.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _KEPT = 1 << 16
 
 
 class PeriodSummary(NamedTuple):
-    """Periods of a loop, in seconds.
+    """Statistics of a loop's periods, in seconds.
 
     Attributes:
         ticks: Ticks made since the start.
-        missed: Ticks that went by since the start.
+        missed: Ticks missed since the start.
         p50: Median period of those kept.
         p99: 99 of 100 periods are at most this.
         longest: The longest period of those kept.
@@ -46,10 +46,10 @@ class PeriodSummary(NamedTuple):
 
 
 class PeriodLog:
-    """Begins of the latest ticks, written by the loop's thread and read by any other.
+    """Start times of the latest ticks, written by the loop's thread and read by any other.
 
     Args:
-        period_ns: The period aimed at, in nanoseconds.
+        period_ns: The target period, in nanoseconds.
     """
 
     def __init__(self, period_ns: int) -> None:
@@ -59,13 +59,13 @@ class PeriodLog:
         self.missed = 0
 
     def add(self, begin_ns: int, missed: int) -> None:
-        """Note the start of a tick and how many went by before it."""
+        """Record the start of a tick and how many were missed before it."""
         self._begins[self.ticks % _KEPT] = begin_ns
         self.ticks += 1
         self.missed += missed
 
     def periods_ns(self) -> NDArray[np.int64]:
-        """The periods kept, oldest first, in nanoseconds."""
+        """Return the periods kept, oldest first, in nanoseconds."""
         ticks = self.ticks
         if ticks <= _KEPT:
             begins = self._begins[:ticks].copy()
@@ -74,7 +74,7 @@ class PeriodLog:
         return np.diff(begins)
 
     def summary(self) -> PeriodSummary:
-        """Sum up; NaN where there are fewer than two ticks."""
+        """Summarise; NaN if there are fewer than two ticks."""
         periods = self.periods_ns() * 1e-9
         if not periods.size:
             return PeriodSummary(self.ticks, self.missed, np.nan, np.nan, np.nan)
@@ -84,7 +84,7 @@ class PeriodLog:
 
 _SWITCH_INTERVAL_S = 0.0005
 """Longest time that another Python thread keeps the interpreter once the loop wants it;
-Python's own value is 5 ms.
+Python's default is 5 ms.
 """
 
 _COLLECT_EVERY_S = 5.0
@@ -98,7 +98,7 @@ class Tick(NamedTuple):
         number: Number of the tick on the schedule; skipped ones are counted.
         due_ns: When it was due, on the loop's clock.
         now_ns: When it began, on the loop's clock.
-        missed: Ticks that went by since the one before.
+        missed: Ticks missed since the one before.
     """
 
     number: int
@@ -108,10 +108,10 @@ class Tick(NamedTuple):
 
 
 class Clock(Protocol):
-    """What the loop needs of time."""
+    """The clock functions that the loop needs."""
 
     def now_ns(self) -> int:
-        """Nanoseconds that never go backwards."""
+        """Return nanoseconds that never go backwards."""
 
     def sleep_until(self, deadline_ns: int) -> None:
         """Return at the deadline or a little later; at once if it has passed."""
@@ -121,7 +121,7 @@ class MonotonicClock:
     """The machine's monotonic clock."""
 
     def now_ns(self) -> int:
-        """Nanoseconds since some moment in the past."""
+        """Return the nanoseconds since some moment in the past."""
         return time.monotonic_ns()
 
     def sleep_until(self, deadline_ns: int) -> None:
@@ -132,20 +132,20 @@ class MonotonicClock:
 
 
 class SteadyLoop:
-    """Calls a function at a steady rate from a thread of its own.
+    """Calls a function at a steady rate from its own thread.
 
     While any loop runs, Python's garbage collector is off, since one pass over a large message
-    stops all threads for as long as 200 ms. It is run by hand when the owner says that the loop is
+    stops all threads for up to 200 ms. The loop runs it by hand when its owner reports that it is
     at rest.
 
     Args:
         period_s: Seconds between two ticks.
-        on_tick: Called in the loop's thread. An exception ends the loop and is given to on_error.
-        is_at_rest: Tells, in the loop's thread, whether this is a moment in which a late tick does
-            no harm.
+        on_tick: Called in the loop's thread. An exception ends the loop and goes to on_error.
+        is_at_rest: Called in the loop's thread; returns whether a late tick would do no harm
+            now.
         on_error: Called in the loop's thread with the exception that ended it.
         name: Name of the thread.
-        clock: Time to run on.
+        clock: The clock to use.
 
     Raises:
         InvalidInput: If the period is not positive.
@@ -175,7 +175,7 @@ class SteadyLoop:
 
     @property
     def is_running(self) -> bool:
-        """Whether ticks are being made."""
+        """Whether the loop is ticking."""
         return self._thread.is_alive()
 
     def start(self) -> None:
@@ -183,18 +183,18 @@ class SteadyLoop:
         self._thread.start()
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the loop to end by itself, and tell whether it has (s)."""
+        """Wait for the loop to end on its own (s), and return whether it has."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def stop(self, timeout_s: float = 5.0) -> bool:
-        """Make no further tick, and wait for the one under way.
+        """Stop ticking, and wait for the current tick.
 
         Args:
             timeout_s: How long to wait (s).
 
         Returns:
-            Whether the thread has ended. Called from a tick it only asks for the end.
+            Whether the thread has ended. If called from a tick, this only requests the end.
         """
         self._stop.set()
         if threading.current_thread() is self._thread:
@@ -226,7 +226,7 @@ class SteadyLoop:
             if after - collected > _COLLECT_EVERY_S * 1e9 and self._is_at_rest():
                 gc.collect()
                 collected = after = clock.now_ns()
-            # The next tick that is still ahead; those in between are gone, and the phase stays.
+            # The next tick still to come; those in between are skipped, and the phase stays.
             following = max(index + 1, (after - begin) // period + 1)
             missed = following - index - 1
             index = following
@@ -260,4 +260,4 @@ def _undisturbed() -> Iterator[None]:
 
 
 _settings: list[float] = [True, 0.005]
-"""What the collector and the switch interval were before the first loop."""
+"""State of the collector, and the switch interval, before the first loop."""

@@ -1,4 +1,4 @@
-"""What a command shows: a progress bar where somebody watches, plain lines elsewhere."""
+"""Output of a command: a progress bar on a watched terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _LINE_EVERY = 0.1
 
 
 def write_out(stream: TextIO, text: str) -> None:
-    """Write at once; to nowhere from when nobody is at the other end any more.
+    """Write at once; discard everything once the other end is gone.
 
-    A terminal that was closed must not keep a command from cancelling its goals and ending what it
-    has started.
+    A closed terminal must not keep a command from cancelling its goals and ending the processes
+    it started.
 
     Args:
         stream: Where to write.
-        text: What, with its line breaks.
+        text: The text, with its line breaks.
     """
     try:
         stream.write(text)
         stream.flush()
     except OSError:
-        # What could not be written is still in the stream's buffer, and must not fail again at
-        # the end of the process, whose exit code would then be another one.
+        # The unwritten text is still in the stream's buffer. If it failed again when the process
+        # ends, that would change the exit code.
         with suppress(OSError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
@@ -36,14 +36,14 @@ def write_out(stream: TextIO, text: str) -> None:
 
 
 class Terminal:
-    """Where a command writes its lines; the last one can be drawn over again and again.
+    """Where a command writes its lines; the last one can be redrawn repeatedly.
 
     Args:
         stream: Where to write.
 
     Attributes:
-        can_redraw: Whether lines can be drawn over. ``ros2 launch`` gives its processes a terminal
-            at which nobody sits, and shows a line only when it is complete.
+        can_redraw: Whether lines can be redrawn. ``ros2 launch`` gives its processes a terminal
+            that nobody watches, and shows a line only when it is complete.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -57,30 +57,30 @@ class Terminal:
         write_out(self._stream, f"{text}\n")
 
     def draw(self, text: str) -> None:
-        """Draw a line over the one that was drawn before."""
+        """Draw a line over the previous one."""
         self._is_drawn = True
         write_out(self._stream, f"\r{text}")
 
     def leave(self) -> None:
-        """Leave the line that was drawn as it is."""
+        """Leave the drawn line as it is."""
         if self._is_drawn:
             self._is_drawn = False
             write_out(self._stream, "\n")
 
 
 def _is_in_front(stream: TextIO) -> bool:
-    """Whether a stream is the terminal of this process, and the process is in its foreground."""
+    """Return whether a stream is this process's terminal, with the process in its foreground."""
     if not stream.isatty():
         return False
     try:
         return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
     except OSError:
-        # A terminal, but not the one that controls this process: only made to look like one.
+        # A pseudo-terminal that is not the controlling terminal of this process.
         return False
 
 
 class ProgressBar:
-    """A bar that fills up; where nobody sees it do so, a line for each tenth.
+    """A bar that fills up; on an unwatched terminal, a line for each tenth.
 
     Args:
         terminal: Where to write.
@@ -93,11 +93,11 @@ class ProgressBar:
         self._shown = -1.0
 
     def show(self, part: float, note: str = "") -> None:
-        """Show how far it is.
+        """Show the progress.
 
         Args:
             part: 0 to 1.
-            note: A few words behind the bar.
+            note: A few words after the bar.
         """
         if self._terminal.can_redraw:
             done = round(_WIDTH * part)
@@ -113,7 +113,7 @@ class ProgressBar:
 
 
 class Page:
-    """Lines that are drawn over together, again and again.
+    """Lines that are redrawn together, repeatedly.
 
     Args:
         stream: A terminal.
@@ -124,11 +124,11 @@ class Page:
         self._shown = ""
 
     def draw(self, text: str) -> None:
-        """Draw lines over those that were drawn before."""
+        """Draw lines over the previous ones."""
         if self._shown:
-            # A terminal that was made narrower since has wrapped them anew.
+            # A terminal that has since become narrower has rewrapped them.
             rows = count_rows(self._shown, shutil.get_terminal_size().columns)
-            # Up to the first of them, and away with all to the end of the screen.
+            # Go up to the first of them, and clear to the end of the screen.
             self._stream.write(f"\x1b[{rows}A\x1b[J")
         self._shown = text
         self._stream.write(f"{text}\n")
@@ -136,11 +136,11 @@ class Page:
 
 
 def count_rows(text: str, columns: int) -> int:
-    """How many rows of a terminal lines take, some of which may be wider than it."""
+    """Count the terminal rows that lines take, some of which may be wider than the terminal."""
     return sum(max(1, -(-len(line) // columns)) for line in text.split("\n"))
 
 
 def table(rows: list[tuple[str, str]]) -> str:
-    """Two columns of text."""
+    """Format two columns of text."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"  {name:<{width}}  {value}" for name, value in rows)

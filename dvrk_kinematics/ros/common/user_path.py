@@ -1,4 +1,4 @@
-"""A file or folder as a user names it, in a parameter or a goal."""
+"""Paths of files or folders as users write them in parameters or goals."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dvrk_kinematics.errors import InvalidInput, shorten
 __all__ = ["user_path"]
 
 _LONGEST_PART, _LONGEST = 255, 4095
-"""Bytes that a name and a path may have on Linux."""
+"""Longest name and path on Linux, in bytes."""
 
 
 def user_path(name: str, argument: str) -> Path:
-    """A path, with ``~`` and ``~user`` resolved.
+    """Return a path with ``~`` and ``~user`` resolved.
 
     Args:
-        name: The path as it was given.
-        argument: What was given, for the error.
+        name: The path as given.
+        argument: Name of the parameter or field, for the error.
 
     Raises:
         InvalidInput: If there is no such user, or no file can have this name.

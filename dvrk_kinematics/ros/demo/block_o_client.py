@@ -29,13 +29,13 @@ __all__ = ["BlockOClient", "TracedFigure"]
 
 _HOME_S = 70.0
 _SILENT_S = 60.0
-"""How long nothing may be heard of a goal, or a figure that is not paused may stay where it is."""
+"""How long a goal may be silent, or a figure that is not paused may make no progress."""
 _SAID_S = 30.0
-"""By when a bridge says how its loop is: every second, where the machine is not busy."""
+"""How long to wait for a bridge's loop diagnostics: every second if the machine is not busy."""
 _LOOK_S = 0.1
-"""How often to look how a figure goes."""
+"""How often to check a figure's progress."""
 _RECORDING = "recorder: bag"
-"""The line of diagnostics that a recorder says from when it records."""
+"""The diagnostics line that a recorder publishes once it records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TracedFigure:
     Attributes:
         scale: Size; 1 is the Block-O of the paper.
         speeds: How fast.
-        orientation: How the tool is turned: along the travel, or fixed.
+        orientation: Orientation of the tool: along the travel, or fixed.
     """
 
     scale: float = 0.5
@@ -53,7 +53,7 @@ class TracedFigure:
     orientation: Orientation = Orientation.ALONG
 
     def goal(self) -> TraceBlockO.Goal:
-        """The goal, placed by the server."""
+        """Make the goal, to be placed by the server."""
         return TraceBlockO.Goal(
             scale=self.scale,
             orientation=self.orientation.value,
@@ -66,7 +66,7 @@ class TracedFigure:
 
 
 class BlockOClient:
-    """Enables and homes an arm through its bridge, and lets it trace.
+    """Enables and homes an arm through its bridge, and makes it trace.
 
     Args:
         node: A spinning node.
@@ -87,23 +87,23 @@ class BlockOClient:
         self._after: DiagnosticLine | None = None
 
     def close(self) -> None:
-        """Leave nothing behind; for when the node no longer spins and is not destroyed yet.
+        """Clean up; call it when the node no longer spins and is not yet destroyed.
 
-        A node does not destroy its actions, and while they are there the middleware goes on.
+        A node does not destroy its actions, and they keep the middleware running.
         """
         self._trace.destroy()
 
     def await_own_bridge(self, is_ours: Callable[[int], bool]) -> None:
-        """Wait for the arm's bridge, and make sure that it is one of ours.
+        """Wait for the arm's bridge, and make sure that it is ours.
 
-        Whoever starts a system of its own must not command the arm of another one that runs
-        already, before its own bridge has noticed that and ended.
+        A program that starts its own system must not command the arm of a system that already
+        runs, before its own bridge has noticed that and ended.
 
         Args:
-            is_ours: Whether a process, by its id, belongs to our system.
+            is_ours: Returns whether a process, by its id, belongs to our system.
 
         Raises:
-            CallFailed: None starts.
+            CallFailed: No bridge starts.
             AlreadyRunning: It belongs to another system.
         """
         topic, what = sole_topic(self._arm), f"bridge of {self._arm}"
@@ -126,7 +126,7 @@ class BlockOClient:
             Its message.
 
         Raises:
-            CallFailed: It is not there, does not answer, or answers that it could not.
+            CallFailed: It is not there, does not answer, or reports a failure.
         """
         service = f"bridge/{self._arm}/{name}"
         client = self._node.create_client(Trigger, service)
@@ -140,7 +140,7 @@ class BlockOClient:
         """Enable and home.
 
         Raises:
-            CallFailed: The arm did not; says why.
+            CallFailed: The arm did not; states why.
         """
         self.trigger("enable")
         self.home()
@@ -149,15 +149,15 @@ class BlockOClient:
         """Home, which moves the arm.
 
         Raises:
-            CallFailed: The arm did not; says why.
+            CallFailed: The arm did not; states why.
         """
         self.trigger("home", _HOME_S)
 
     def wait_for_recorder(self) -> None:
-        """Wait until a recorder says that it records.
+        """Wait until a recorder reports that it records.
 
         Raises:
-            CallFailed: None does.
+            CallFailed: No recorder does.
         """
         if not self._patience.wait(
             lambda s: self._diagnostics.wait(_RECORDING, 0.0, s), "the recorder"
@@ -165,12 +165,12 @@ class BlockOClient:
             raise CallFailed("recorder", BOUND_S, "nothing was recorded")
 
     def trace(self, trace: TracedFigure, on_feedback: Callable[[Any], None]) -> Any:
-        """Trace, and wait for the end; whoever leaves before, as by Ctrl-C, cancels it.
+        """Trace, and wait for the end; leaving early, such as by Ctrl-C, cancels it.
 
         Args:
-            trace: What.
-            on_feedback: Called in this thread with every feedback. Its plan is ``ok`` from when
-                there is one, before anything moves; until then it tells how far planning is.
+            trace: The figure.
+            on_feedback: Called in this thread with every feedback. Its plan is ``ok`` once there
+                is one, before anything moves; until then it reports the progress of planning.
 
         Returns:
             The TraceBlockO.Result.
@@ -184,7 +184,7 @@ class BlockOClient:
             self._follow(goal, heard, on_feedback)
         ended_s = time.monotonic()
         result = goal.result(BOUND_S).result
-        # Where a motion failed, the bridge may be gone, and nobody would say how its loop was.
+        # If a motion failed, the bridge may be gone, and nobody would report on its loop.
         if self._before is not None and result.success:
             self._patience.wait(
                 lambda s: self._diagnostics.wait(self._loop, ended_s, s), "diagnostics", _SAID_S
@@ -195,7 +195,7 @@ class BlockOClient:
     def _follow(
         self, goal: SentGoal, heard: SimpleQueue[Any], on_feedback: Callable[[Any], None]
     ) -> None:
-        """Wait for the end of a goal: for ever while it gets on, or is paused."""
+        """Wait for the end of a goal: forever while it makes progress or is paused."""
         begin = since = time.monotonic()
         reached = (0.0, 0.0)
         is_planned = has_ended = False
@@ -221,7 +221,7 @@ class BlockOClient:
                 raise CallFailed(self._action, waited_s, "the figure did not go on")
 
     def loop_figures(self) -> LoopFigures | None:
-        """How steady the bridge's loop was while it traced; None if nothing moved."""
+        """Return how steady the bridge's loop was while it traced; None if nothing moved."""
         return compare_lines(self._before, self._after)
 
 

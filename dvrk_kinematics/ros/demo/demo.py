@@ -68,11 +68,11 @@ class _Demo:
     """One demonstration.
 
     Attributes:
-        options: What the user asked for.
-        folder: Where bag and report go.
-        terminal: Where to tell of it.
-        log: What the nodes say.
-        begin_s: When it began (s, monotonic).
+        options: The user's options.
+        folder: Folder for bag and report.
+        terminal: Where to show progress.
+        log: The output of the nodes.
+        begin_s: When it started (s, monotonic).
     """
 
     options: argparse.Namespace
@@ -82,7 +82,7 @@ class _Demo:
     begin_s: float = field(default_factory=time.monotonic)
 
     def run(self) -> int:
-        """Start the nodes, trace, and end them; gives the exit code."""
+        """Start the nodes, trace, end them, and return the exit code."""
         processes = [*make_processes(System(arms=(self.options.arm,)))]
         if self.options.record:
             processes.append(recording([self.options.arm], self._bag))
@@ -92,7 +92,7 @@ class _Demo:
             return run_with_node("demo", partial(self._work, running, interruptions))
 
     def _work(self, running: Supervisor, interruptions: Interruptions, node: Node) -> int:
-        """Do all that is done, and turn into an exit code whatever became of it."""
+        """Do all the work, and turn its outcome into an exit code."""
         say = self.terminal.say
         is_recorded = self.options.record
         try:
@@ -119,7 +119,7 @@ class _Demo:
         return 0 if good == len(results) and is_recorded == self.options.record else 1
 
     def _trace_all(self, running: Supervisor, node: Node) -> list[bool]:
-        """Bring the arm up and trace the figures; tells which were traced as they should."""
+        """Bring the arm up and trace the figures; return which were traced correctly."""
         options = self.options
         turned = Orientation(options.orientation)
         several = PRESETS.values() if options.paper else [QUICK]
@@ -136,7 +136,7 @@ class _Demo:
         client.await_own_bridge(lambda process: process in running.pids.values())
         client.trigger("enable")
         if options.record:
-            # Homing moves the arm, and all that moves shall be in the bag.
+            # Homing moves the arm, and the bag must hold every motion.
             client.wait_for_recorder()
         client.home()
         self.terminal.say(f"{options.arm} is enabled and homed after {self._since_s:.1f} s")
@@ -160,7 +160,7 @@ class _Demo:
         return is_traced(result)
 
     def _end_recorder(self, running: Supervisor) -> bool:
-        """Let the recorder close its bag, and tell whether it did."""
+        """Let the recorder close its bag, and return whether it did."""
         code = running.end(_RECORDER, END_S)
         self.terminal.say(f"{_RECORDER}: {self.log.last(_RECORDER)}")
         if code != 0:
@@ -172,7 +172,7 @@ class _Demo:
         return self.folder / _BAG
 
     def _report(self, page: Path) -> None:
-        """Make the report in a process of its own: an offline tool that knows nothing of ROS."""
+        """Make the report in a separate process: an offline tool that does not know ROS."""
         options = self.options
         figure = "Block-O at the speeds of the paper" if options.paper else "Block-O"
         title = f"{options.arm} traced the {figure}, at scale {options.scale:g}"
@@ -184,7 +184,7 @@ class _Demo:
 
     @property
     def _since_s(self) -> float:
-        """Time since the start (s)."""
+        """Return the time since the start (s)."""
         return time.monotonic() - self.begin_s
 
 

@@ -1,4 +1,4 @@
-"""What a demonstration prints: the flight plan before, what was measured after."""
+"""Text that a demonstration prints: the flight plan before, the measurements after."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_ROTATION_RAD = 2e-6
 
 
 def describe_plan(plan: Any) -> str:
-    """A flight plan as text.
+    """Format a flight plan as text.
 
     Args:
         plan: A FlightPlan message.
@@ -64,11 +64,11 @@ def _describe_depth(wrist_depth_m: float) -> str:
 
 
 def describe_result(result: Any, loop: LoopFigures | None) -> str:
-    """What was measured, as text.
+    """Format the measurements as text.
 
     Args:
         result: A TraceBlockO.Result.
-        loop: How steady the bridge's loop was meanwhile; None if unknown.
+        loop: How steady the bridge's loop was during the trace; None if unknown.
     """
     figures = read_tip_error(result.error)
     exact = f": {EXACT}" if figures.position_max < FINEST else ""
@@ -98,9 +98,9 @@ def describe_result(result: Any, loop: LoopFigures | None) -> str:
 
 
 def is_traced(result: Any) -> bool:
-    """Whether the figure was traced to its end, and within its bounds."""
+    """Return whether the figure was traced to its end, and within its bounds."""
     error, plan = result.error, result.plan
-    # The planned path is so far from the exact figure at most, and the tip so far from that path.
+    # The path may deviate this far from the exact figure, and the tip this far from the path.
     return bool(
         result.success
         and error.samples > 0

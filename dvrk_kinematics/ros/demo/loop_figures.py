@@ -1,4 +1,4 @@
-"""How steady a bridge's loop was between two moments, as it said itself on /diagnostics."""
+"""How steady a bridge's loop was between two moments, by its own report on /diagnostics."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class LoopFigures:
     """How steady a loop was.
 
     Attributes:
-        aimed_hz: The rate aimed at.
-        measured_hz: Ticks made in a second.
+        aimed_hz: The target rate.
+        measured_hz: Ticks made per second.
         ticks: Ticks made.
         missed: Ticks missed.
-        p50_s: Median period since the loop began, as the next two.
+        p50_s: Median period since the loop began, like the next two.
         p99_s: 99 of 100 periods are at most this.
         longest_s: The longest period.
     """
@@ -35,7 +35,7 @@ class LoopFigures:
 def compare_lines(
     before: DiagnosticLine | None, after: DiagnosticLine | None
 ) -> LoopFigures | None:
-    """What a loop did between two lines about it; None if there are no two."""
+    """Return what a loop did between two of its lines; None if there are not two."""
     if before is None or after is None or after.stamp_ns <= before.stamp_ns:
         return None
     began, ended = before.values, after.values

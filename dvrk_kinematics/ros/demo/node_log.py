@@ -1,4 +1,4 @@
-"""What nodes print, written to a file, with the last word of each at hand."""
+"""Writes the nodes' output to a file, and keeps the last message of each node at hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 __all__ = ["NodeLog"]
 
 _LINE = re.compile(r"\[(?P<label>[^]]+)\] (?:\[\w+\] \[[\d.]+\] \[[^]]+\]: )?(?P<text>.*)")
-"""A line of a supervised process: its label, then what ROS puts before a message, if it did."""
+"""A line of a supervised process: its label, then the prefix that ROS adds, if any."""
 
 
 class NodeLog:
@@ -26,17 +26,17 @@ class NodeLog:
         self._lock = threading.Lock()
 
     def __call__(self, line: str) -> None:
-        """Write a line; on a disk that is full, keep at least the last word of each."""
+        """Write a line; on a full disk, keep at least the last message of each process."""
         with self._lock:
             match = _LINE.fullmatch(line)
             if match is not None:
                 self._last[match["label"]] = match["text"]
-            # Whoever closes the file hears of what is still not written then.
+            # Closing the file reports what is still unwritten then.
             with suppress(OSError):
                 self._file.write(f"{line}\n")
                 self._file.flush()
 
     def last(self, label: str) -> str:
-        """The last that a process said, without stamps."""
+        """Return a process's last message, without stamps."""
         with self._lock:
             return self._last.get(label, "said nothing")

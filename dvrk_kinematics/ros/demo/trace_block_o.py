@@ -24,7 +24,7 @@ __all__ = ["descends_from", "main"]
 
 
 def descends_from(process: int, ancestor: int) -> bool:
-    """Whether a process is another one, or was started by it or by what it started.
+    """Return whether a process is another one or a descendant of it.
 
     Args:
         process: Id of the process.
@@ -32,7 +32,7 @@ def descends_from(process: int, ancestor: int) -> bool:
     """
     while process not in (0, ancestor):
         try:
-            # What follows the name, which may hold anything: the state, then the parent's id.
+            # After the name, which may hold anything, come the state and the parent's id.
             after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
         except OSError:
             return False

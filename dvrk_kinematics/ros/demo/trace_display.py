@@ -1,4 +1,4 @@
-"""Shows in a terminal how a figure is planned and traced, by the feedback of its goal."""
+"""Shows the planning and tracing of a figure in a terminal, from the feedback of its goal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dvrk_kinematics.ros.common.terminal import ProgressBar, Terminal
 __all__ = ["TraceDisplay"]
 
 _SOON_S = 1.0
-"""Planning that takes no longer is not shown."""
+"""Planning that takes no longer than this is not shown."""
 
 
 class TraceDisplay:
@@ -21,7 +21,7 @@ class TraceDisplay:
     Args:
         terminal: Where to write.
         on_plan: Called once with the flight plan, before anything moves.
-        clock: Gives the time (s).
+        clock: Returns the time (s).
     """
 
     def __init__(

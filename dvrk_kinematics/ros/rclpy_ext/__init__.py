@@ -1,1 +1,1 @@
-"""What works around rclpy or reaches below it; each file says what it answers, and how long."""
+"""Workarounds for rclpy or code below it; each file says what it answers, and for how long."""

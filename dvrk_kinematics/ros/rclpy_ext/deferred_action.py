@@ -1,10 +1,10 @@
-"""An action server whose goals are carried out elsewhere, as by a control loop.
+"""An action server whose goals are executed elsewhere, such as by a control loop.
 
-Here a goal is accepted, handed over, and finished later from any thread; the executor only sends
-what has to be sent.
+It accepts a goal and hands it over; any thread can finish it later. The executor only sends the
+messages.
 
-Answers rclpy 7.1, which wants a goal carried out by a callback: one that blocks stops the
-executor, and one that awaits goes on only when something else wakes it. Needed while this passes:
+Answers rclpy 7.1, which executes a goal in a callback: one that blocks stops the executor, and
+one that awaits continues only when something else wakes it. Needed while this passes:
 ``test_plain_rclpy.py::test_what_is_awaited_does_not_wake_its_executor``.
 """
 
@@ -27,10 +27,10 @@ from dvrk_kinematics.ros.rclpy_ext.steady_timer import create_steady_timer
 __all__ = ["DeferredActionServer"]
 
 _RESULT_TIMEOUT_S = 10
-"""How long a result can be asked for."""
+"""How long a result stays available."""
 
 _MOST_KEPT = 5000
-"""Goals, under way or with a result that can be asked for, beyond which new ones are rejected."""
+"""Most goals, active or with an available result; beyond it, new ones are rejected."""
 
 _READY = (
     "_is_goal_request_ready",
@@ -38,26 +38,26 @@ _READY = (
     "_is_result_request_ready",
     "_is_goal_expired",
 )
-"""What rclpy notes between waiting and taking."""
+"""The flags that rclpy sets between waiting and taking."""
 
 _LOOK_S = 0.05
-"""How often to look whether a client that sent a goal can hear the answer."""
+"""How often to check whether a client that sent a goal can receive the answer."""
 
 
 class DeferredActionServer(ActionServer):
     """Accepts every goal, so that a refusal can say why in its result.
 
-    Only if five thousand are kept already is one rejected. A goal itself may be large, and is kept
-    by whoever carries it out, as long as that takes.
+    It rejects a goal only if it already keeps five thousand. The goal message may be large; the
+    code that executes it keeps it for that time.
 
     Args:
         node: The node.
         action_type: The action class.
         name: Name of the action.
         on_goal: Called in the executor's thread with the id and the goal; must not take long.
-        gate: Whether those who send goals can hear the answer; by default as the graph tells.
+        gate: Whether clients can receive the answer; by default, the graph decides.
         on_arrival: Called in the executor's thread before a goal is answered, and so before its
-            client can ask for anything that is about it.
+            client can send any request about it.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class DeferredActionServer(ActionServer):
         )
 
     def find_cancelled(self) -> list[bytes]:
-        """Ids of the open goals whose end was asked for; from any thread."""
+        """Return the ids of open goals with a cancel request; callable from any thread."""
         if not self._open:
             return []
         with self._open_lock:
@@ -104,12 +104,12 @@ class DeferredActionServer(ActionServer):
         return [goal_id for goal_id, handle in handles if handle.is_cancel_requested]
 
     def finish(self, goal_id: bytes, status: GoalStatus, result: Any) -> None:
-        """End a goal; from any thread.
+        """End a goal; callable from any thread.
 
         Args:
             goal_id: Which goal.
-            status: How it ended. A goal that nobody cancelled cannot end as canceled, and ends as
-                aborted then.
+            status: How it ended. A goal without a cancel request cannot end as canceled; it ends
+                as aborted instead.
             result: The result message.
         """
         with self._open_lock:
@@ -136,10 +136,10 @@ class DeferredActionServer(ActionServer):
             handle.publish_feedback(feedback)
 
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Do nothing when a goal begins: :meth:`finish` is where rclpy comes in again."""
+        """Do nothing when a goal starts: rclpy resumes in :meth:`finish`."""
 
     def take_data(self) -> dict[str, Any]:
-        """Take what has arrived; what cannot be read takes nothing else with it."""
+        """Take what has arrived; an unreadable message does not affect the others."""
         ready = [flag for flag in _READY if getattr(self, flag)]
         data: dict[str, Any] = {}
         for flag in ready:
@@ -152,18 +152,18 @@ class DeferredActionServer(ActionServer):
         return data
 
     async def execute(self, taken_data: dict[str, Any]) -> None:
-        """Carry out what was taken; a goal only once its client can hear that it is accepted.
+        """Process what was taken; a goal only once its client can receive the acceptance.
 
-        rclpy drops a goal whose acceptance cannot be sent, and its client waits for ever.
+        rclpy drops a goal whose acceptance cannot be sent, and its client waits forever.
         """
         if "goal" in taken_data:
             self._early.append(taken_data.pop("goal"))
-        # Whoever cancels all goals means those that wait here, too.
+        # A request to cancel all goals includes those that wait here.
         await self._begin_early(at_once="cancel" in taken_data)
         await super().execute(taken_data)
 
     async def _begin_early(self, at_once: bool = False) -> None:
-        """Begin the goals that wait, at once or as soon as the answer can be heard."""
+        """Start the waiting goals, at once or as soon as the client can receive the answer."""
         if self._early and not at_once and not self._gate.is_open:
             self._look.reset()
             return
@@ -184,7 +184,7 @@ class DeferredActionServer(ActionServer):
         with self._open_lock:
             self._open[goal_id] = handle
         handle.execute()
-        # rclpy keeps a goal as long as its result.
+        # rclpy keeps a goal for as long as its result.
         request, handle._goal_request = handle.request, None
         try:
             self._on_goal(goal_id, request)

@@ -1,10 +1,10 @@
-"""What a node has heard and could not read: dropped, counted by topic, and told now and then.
+"""Messages that a node could not read: dropped, counted by topic, and reported now and then.
 
-Anybody on the network can send anything, and a packet can be cut short. A message that is not what
-its type says, or is larger than makes sense, is as if it had not arrived, whichever way it came:
-by a loop that takes it (``polled_subscription``) or by the executor (``guarded_executor``).
+Anybody on the network can send anything, and a packet can be cut short. A message that does not
+match its type, or is too large to make sense, counts as not received, however it came: through a
+loop that takes it (``polled_subscription``) or through the executor (``guarded_executor``).
 
-Answers rclpy 7.1, which keeps no count of what it could not read. What is counted here is shown by
+Answers rclpy 7.1, which keeps no count of what it could not read. This test shows what we count:
 ``test_polled.py::test_a_message_that_was_cut_short_is_dropped_and_counted``.
 """
 
@@ -24,7 +24,7 @@ _TELL_EVERY_S = 10.0
 
 
 class DroppedMessages:
-    """Counts the messages that one node has dropped; from any thread.
+    """Counts the messages that one node has dropped; usable from any thread.
 
     Args:
         logger: The node's logger.
@@ -37,12 +37,12 @@ class DroppedMessages:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many were dropped so far, by topic, service or action; only those that have any."""
+        """Return the number dropped so far by topic, service or action, without zeros."""
         with self._lock:
             return dict(self._counts)
 
     def note(self, name: str, reason: object) -> None:
-        """Count one that cannot be read, and say so every 10 s at most.
+        """Count an unreadable message, and log this at most every 10 s.
 
         Args:
             name: Its topic, service or action.
@@ -55,11 +55,11 @@ class DroppedMessages:
         )
 
     def note_failure(self, name: str, error: Exception) -> None:
-        """Count one that was read and then could not be dealt with: a mistake of ours.
+        """Count a message that was read but then failed in processing: a bug of ours.
 
         Args:
             name: Its topic, service or action.
-            error: What was raised.
+            error: The exception raised.
         """
         count = self._count(name)
         trace = "".join(traceback.format_exception(error))
@@ -79,7 +79,7 @@ _all_lock = threading.Lock()
 
 
 def dropped_by(node: Node) -> DroppedMessages:
-    """What a node has dropped, one for each node."""
+    """Return the counter of a node; each node has one."""
     with _all_lock:
         if node not in _all:
             _all[node] = DroppedMessages(node.get_logger())

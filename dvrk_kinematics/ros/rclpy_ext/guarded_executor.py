@@ -1,6 +1,6 @@
 """An executor that no message, request, goal or answer can end.
 
-Answers rclpy 7.1, whose executors raise what a callback raises, out of the spinning thread. Needed
+Answers rclpy 7.1, whose executors re-raise what a callback raises in the spinning thread. Needed
 while this passes: ``test_plain_rclpy.py::test_a_callback_that_raises_ends_an_executor``.
 """
 
@@ -20,10 +20,10 @@ _Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class GuardedExecutor(SingleThreadedExecutor):
-    """Spins one node; what arrives and cannot be read or dealt with is dropped and counted.
+    """Spins one node; drops and counts messages that it cannot read or process.
 
-    Where it is deserialised and what its callback makes of it is all the same to whoever sent it.
-    Timers and tasks are not guarded: what these raise is the node's own failure, and ends it.
+    To the sender it does not matter whether deserialisation or the callback fails. Timers and
+    tasks are not guarded: their exceptions are the node's own failure, and end it.
 
     Args:
         node: The node.
@@ -44,7 +44,7 @@ class GuardedExecutor(SingleThreadedExecutor):
         return self._take_guarded(client.srv_name, super()._take_client, client)
 
     def _take_waitable(self, waitable: Any) -> _Work | None:
-        # An action's server or client; others have no name and hear nothing from outside.
+        # An action's server or client; others have no name and receive nothing from outside.
         name = getattr(waitable, "name", None) or getattr(waitable, "_action_name", "waitable")
         return self._take_guarded(str(name), super()._take_waitable, waitable)
 

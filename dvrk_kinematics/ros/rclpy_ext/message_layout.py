@@ -1,14 +1,15 @@
-"""Where the numbers of a message lie in its serialised bytes.
+"""Finds where the numbers of a message lie in its serialised bytes.
 
 A message is serialised as plain CDR: a header of 4 bytes, then field after field, each primitive
-aligned to its own size counted from behind the header. So all doubles of a message are elements of
-one float64 view that starts behind the header, and all its stamps elements of one uint32 view.
-What lies between fields to align them is padding and holds whatever was in memory: it must be left
-out of every comparison. The places follow from the message class alone; nothing here knows a type
-by name but that of a stamp.
+aligned to its own size counted from the end of the header. So all doubles of a message are
+elements of one float64 view that starts after the header, and all its stamps are elements of one
+uint32 view.
+The padding that aligns fields holds whatever was in memory, so every comparison must leave it out.
+The positions follow from the message class alone; the only type known here by name is that of a
+stamp.
 
-Answers rclpy 7.1, whose ``serialize_message`` tells nothing of these places and reserves bytes
-behind the last field. Needed while this passes:
+Answers rclpy 7.1, whose ``serialize_message`` does not report these positions and reserves bytes
+after the last field. Needed while this passes:
 ``test_patched.py::test_nothing_lies_behind_the_last_field``.
 """
 
@@ -48,15 +49,15 @@ Index: TypeAlias = slice | NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places of the named fields of one message.
+    """Positions of the named fields of one message.
 
     Attributes:
-        data: The message as it was serialised.
+        data: The serialised message.
         doubles: For each field, the elements of the float64 view that hold its numbers, in order.
         seconds: Elements of the uint32 view that hold the seconds of every stamp.
         nanoseconds: Elements of the uint32 view that hold the nanoseconds of every stamp.
-        fixed: Stretches (first, behind last) of the data that hold anything else, such as lengths
-            and names, but for padding.
+        fixed: Ranges (first, one past last) of the data that hold anything else, such as lengths
+            and names, except padding.
     """
 
     data: bytes
@@ -67,7 +68,7 @@ class Layout:
 
 
 class _Leaf(NamedTuple):
-    """A stretch of primitives of one type; ``path`` has ``[]`` for the elements of an array."""
+    """A run of primitives of one type; ``path`` has ``[]`` for the elements of an array."""
 
     path: str
     kind: str
@@ -82,16 +83,16 @@ class _Leaf(NamedTuple):
 
     @property
     def elements(self) -> range:
-        """Its elements in a view of numbers of its size that starts behind the header."""
+        """Its elements in a view of numbers of its size that starts after the header."""
         first = (self.start - HEADER_BYTES) // self.size
         return range(first, first + self.length)
 
 
 def find_layout(message: Any, fields: Sequence[str]) -> Layout:
-    """Find where the numbers of some fields lie, and the stamps.
+    """Find where the numbers of some fields and the stamps lie.
 
     Args:
-        message: A message with all its names and array lengths as they are going to be.
+        message: A message with its final names and array lengths.
         fields: Dotted names of fields made of float64 only: numbers, arrays of them, or messages
             of them such as ``pose``. ``transforms[].transform`` is that field of every element.
 
@@ -103,11 +104,11 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
     if len(data) < HEADER_BYTES or data[1] != _LITTLE_ENDIAN_CDR:
         raise LayoutError(kind, f"serialised as {data[:4].hex()}, not as little-endian CDR")
     leaves = list(_Walk().message(message, ""))
-    # Where arrays are empty, more is reserved than is filled; strict readers refuse what is left.
+    # With empty arrays, more is reserved than is filled; strict readers refuse the excess.
     data = data[: max(leaf.stop for leaf in leaves)]
     named = {field: _under(leaves, field) for field in fields}
     for field, found in named.items():
-        # Of a list without elements there is nothing to find.
+        # In a list without elements there is nothing to find.
         is_missing = not found and "[]" not in field
         if is_missing or any(leaf.kind != "double" for leaf in found):
             raise LayoutError(kind, f"{field} is not made of float64 only")
@@ -129,13 +130,13 @@ def find_layout(message: Any, fields: Sequence[str]) -> Layout:
 
 
 def see_numbers(data: bytes | bytearray, dtype: type[np.generic]) -> NDArray[Any]:
-    """See all that lies behind the header as numbers of one size, without copying."""
+    """View everything after the header as numbers of one size, without copying."""
     size = np.dtype(dtype).itemsize
     return np.frombuffer(data, dtype, (len(data) - HEADER_BYTES) // size, HEADER_BYTES)
 
 
 def _check(layout: Layout, kind: type) -> None:
-    """Numbers written where the layout says must be the ones that the message then holds."""
+    """Check that the message then holds the numbers written to the layout's positions."""
     data = bytearray(layout.data)
     doubles, ints = see_numbers(data, np.float64), see_numbers(data, np.uint32)
     try:
@@ -208,7 +209,7 @@ def _under(leaves: Sequence[_Leaf], field: str) -> list[_Leaf]:
 
 
 def _index(leaves: Sequence[_Leaf]) -> Index:
-    """A slice where the elements follow each other: read without a copy, written faster."""
+    """Return a slice if the elements are contiguous: read without a copy, written faster."""
     elements = [element for leaf in leaves for element in leaf.elements]
     if not elements:
         return slice(0, 0)
@@ -218,7 +219,7 @@ def _index(leaves: Sequence[_Leaf]) -> Index:
 
 
 def _join(*stretches: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    """Stretches in order, those that touch made one."""
+    """Sort ranges, and merge those that touch."""
     joined: list[tuple[int, int]] = []
     for first, behind in stretches:
         if joined and joined[-1][1] == first:

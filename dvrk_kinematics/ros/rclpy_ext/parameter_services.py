@@ -1,4 +1,4 @@
-"""rclpy's parameter services, so that no request can end a node.
+"""Guards rclpy's parameter services, so that no request can end a node.
 
 Answers rclpy 7.1, which raises for a value of a type that does not exist. Needed while this
 passes: ``test_plain_rclpy.py::test_a_parameter_of_no_known_type_ends_an_executor``.
@@ -31,10 +31,10 @@ _LAST_TYPE = ParameterType.PARAMETER_STRING_ARRAY
 
 
 def guard_parameter_services(node: Node) -> None:
-    """Have every request to a node's parameter services answered, whatever it holds.
+    """Make a node's parameter services answer every request, whatever it holds.
 
-    rclpy raises for what it does not expect, such as a type of value that does not exist, and
-    takes the node with it.
+    rclpy raises an exception for unexpected data, such as a value of a nonexistent type, and that
+    ends the node.
 
     Args:
         node: The node.

@@ -1,8 +1,8 @@
-"""Messages as bytes: serialised once and patched in place, or read without being deserialised.
+"""Messages as bytes: serialised once and patched in place, or read without deserialising.
 
 Publishing a message in Python costs most of its time in serialising it, and receiving one in
 building Python objects. A message whose names and lengths stay the same needs neither: only its
-numbers and its stamp change, and these lie at places that ``message_layout`` finds.
+numbers and its stamp change, at positions that ``message_layout`` finds.
 
 Answers rclpy 7.1, which serialises field by field; ``./dvrk bench messages`` has the figures.
 Needed while this passes:
@@ -38,8 +38,8 @@ __all__ = ["PatchedMessage", "RawMessage", "RawPublisher", "RawReader"]
 class RawPublisher:
     """Publishes bytes, and nothing else.
 
-    rclpy guards each use of a publisher against its destruction and looks at the type of what is
-    sent; here it is guarded once, from its making to :meth:`close`.
+    rclpy guards each use of a publisher against its destruction and checks the type of each
+    message; here it is guarded once, from its creation to :meth:`close`.
 
     Args:
         node: The node.
@@ -54,15 +54,15 @@ class RawPublisher:
         self.publish: Callable[[bytes], None] = self._handle.publish_raw
 
     def is_heard(self) -> bool:
-        """Whether anybody listens."""
+        """Return whether there are subscribers."""
         return bool(self.count_listeners())
 
     def count_listeners(self) -> int:
-        """How many listen."""
+        """Return the number of subscribers."""
         return int(self._handle.get_subscription_count())
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         self._handle.__exit__(None, None, None)
 
 
@@ -72,7 +72,7 @@ _STAMP = struct.Struct("<iI")
 
 _REMEMBERED_LAYOUTS = 8
 _REMEMBERED_BYTES = 65_536
-"""Larger messages are learnt anew each time: what is remembered must not fill the memory."""
+"""The layout of a larger message is not cached but found anew each time, to save memory."""
 
 
 class PatchedMessage:
@@ -84,7 +84,7 @@ class PatchedMessage:
         publisher.publish(state.stamped(now_ns))
 
     Args:
-        message: The message with all its names and array lengths as they stay.
+        message: The message with its final names and array lengths.
         fields: The fields to write, as for ``find_layout``.
     """
 
@@ -110,10 +110,10 @@ class PatchedMessage:
         return np.array(self._doubles[self._layout.doubles[field]])
 
     def view(self, field: str) -> Array:
-        """The numbers of a field, to be written in place where that is done very often.
+        """Return the numbers of a field, for code that writes them in place very often.
 
         Raises:
-            LayoutError: If they do not lie together.
+            LayoutError: If they are not contiguous.
         """
         index = self._layout.doubles[field]
         if not isinstance(index, slice):
@@ -122,7 +122,7 @@ class PatchedMessage:
         return view
 
     def stamped(self, ns: int) -> bytes:
-        """Write every stamp of the message and give the bytes to publish.
+        """Write every stamp of the message and return the bytes to publish.
 
         Args:
             ns: Nanoseconds of the stamp.
@@ -137,7 +137,7 @@ class PatchedMessage:
 
 
 def _find_only_stamp(layout: Layout) -> int | None:
-    """Where the stamp lies if there is one and no other: written six times as fast."""
+    """Find the stamp if there is exactly one: written six times as fast."""
     sec, nanosec = layout.seconds, layout.nanoseconds
     if not isinstance(sec, slice) or not isinstance(nanosec, slice):
         return None
@@ -146,11 +146,11 @@ def _find_only_stamp(layout: Layout) -> int | None:
 
 
 class RawMessage(Generic[MessageT]):
-    """One message that was read as bytes.
+    """One message read as bytes.
 
     Attributes:
-        template: The first message of the same layout: its names and frame are this one's, its
-            numbers are not.
+        template: The first message of the same layout: it has the same names and frame, but other
+            numbers.
     """
 
     __slots__ = ("_data", "_layout", "template")
@@ -161,13 +161,13 @@ class RawMessage(Generic[MessageT]):
         self.template = template
 
     def __getitem__(self, field: str) -> Array:
-        """The numbers of a field, read-only; empty if the message carries none."""
+        """Return the numbers of a field, read-only; empty if the message carries none."""
         numbers: Array = see_numbers(self._data, np.float64)[self._layout.doubles[field]]
         return numbers
 
     @property
     def stamp_ns(self) -> int:
-        """Nanoseconds of the first stamp, 0 if there is none."""
+        """Return the nanoseconds of the first stamp, 0 if there is none."""
         ints = see_numbers(self._data, np.uint32)
         seconds = ints[self._layout.seconds]
         if not seconds.size:
@@ -176,7 +176,7 @@ class RawMessage(Generic[MessageT]):
 
     @property
     def stamps_ns(self) -> list[int]:
-        """Nanoseconds of every stamp, in order."""
+        """Return the nanoseconds of every stamp, in order."""
         ints = see_numbers(self._data, np.uint32)
         seconds, rest = ints[self._layout.seconds], ints[self._layout.nanoseconds]
         return [s * NS_PER_S + ns for s, ns in zip(seconds.tolist(), rest.tolist(), strict=True)]
@@ -185,15 +185,14 @@ class RawMessage(Generic[MessageT]):
 class RawReader(Generic[MessageT]):
     """Reads the bytes of a raw subscription.
 
-    The first message is deserialised and its layout learnt. From then on every message that
-    differs only in the named fields and the stamps is read where it lies; any other one is
-    deserialised and learnt as well, so that a change of names, order or length is never mistaken
-    for numbers.
+    It deserialises the first message and learns its layout. From then on it reads in place every
+    message that differs only in the named fields and the stamps. It deserialises and learns any
+    other one as well, so that it never mistakes a change of names, order or length for numbers.
 
     Args:
         message_type: The message class.
         fields: The fields to read, as for ``find_layout``.
-        remembered: Layouts to remember; the oldest beyond these are forgotten. A topic with
+        remembered: Number of layouts to cache; beyond it, the oldest are dropped. A topic with
             several publishers has a few, tf on a cart some dozens.
     """
 
@@ -208,10 +207,10 @@ class RawReader(Generic[MessageT]):
         self._remembered = remembered
         self._known: list[tuple[Layout, MessageT]] = []
         self.learnt = 0
-        """Messages that had to be deserialised."""
+        """Number of messages that had to be deserialised."""
 
     def read(self, data: bytes) -> RawMessage[MessageT]:
-        """See one message; nothing is copied.
+        """View one message, without copying.
 
         Raises:
             LayoutError: If the bytes are not what the message type serialises to.
@@ -230,10 +229,10 @@ class RawReader(Generic[MessageT]):
         return RawMessage(data, layout, template)
 
     def _learn(self, data: bytes, template: MessageT) -> Layout:
-        """The layout of what arrived, whose padding differs from what is serialised here."""
+        """Find the layout of a received message, whose padding differs from ours."""
         own = find_layout(template, self._fields)
-        # A text that is no UTF-8, or holds a zero, is another one once it was read. What lies
-        # behind it would then be looked for in the wrong place.
+        # A text that is not UTF-8, or holds a zero, changes when it is read. We would then
+        # search for the fields after it in the wrong place.
         if len(data) < len(own.data) or any(data[a:b] != own.data[a:b] for a, b in own.fixed):
             raise LayoutError(self._type, "is not what it serialises to here")
         numbers, arrived = see_numbers(own.data, np.float64), see_numbers(data, np.float64)

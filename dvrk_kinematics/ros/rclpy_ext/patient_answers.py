@@ -1,9 +1,9 @@
-"""Answers of a service that are kept until whoever asked can hear them.
+"""Answers of a service that are kept until the client can receive them.
 
-Answers rclpy 7.1 with rmw_fastrtps 8.4: an answer is lost, and a goal with it, if the end of the
-client that hears was not found yet. When DDS finds it no test can choose; what the graph shows
-meanwhile is what ``test_patient_answers.py::test_both_ends_of_every_client_are_counted`` looks at,
-and ``test_a_goal_begins_once_its_client_can_hear_of_it`` what follows from it.
+Answers rclpy 7.1 with rmw_fastrtps 8.4: an answer is lost, and a goal with it, if DDS has not yet
+discovered the client's reader. No test can choose when DDS discovers it.
+``test_patient_answers.py::test_both_ends_of_every_client_are_counted`` checks what the graph shows
+meanwhile, and ``test_a_goal_begins_once_its_client_can_hear_of_it`` checks the effect.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ __all__ = [
 ]
 
 PATIENCE_S = 30.0
-"""An end that is missing for so long belongs to something that wants no answers.
+"""A client whose reader is missing for this long does not want answers.
 
-A busy machine takes many seconds to find it, and an answer that is sent before is lost. Who never
-hears keeps the others waiting once, when it comes.
+A busy machine takes many seconds to discover it, and an answer sent before that is lost. A client
+that never reads delays the others once, when it appears.
 """
 
 _PREFIX_BYTES = 12
-"""How much of the id of a DDS endpoint names its participant."""
+"""How many bytes of a DDS endpoint's id identify its participant."""
 
 
 class ReplyGate:
-    """The clients of one service, as far as their ends were found.
+    """The clients of one service, as far as their endpoints were discovered.
 
     Args:
         node: The node that serves.
@@ -59,7 +59,7 @@ class ReplyGate:
 
     @property
     def is_open(self) -> bool:
-        """Whether every client that was found can hear, or has had its time."""
+        """Return whether every discovered client can receive answers, or has timed out."""
         deaf = self._find_deaf()
         now_s = time.monotonic()
         if deaf != self._deaf:
@@ -67,22 +67,22 @@ class ReplyGate:
         return not deaf or now_s - self._deaf_since_s > PATIENCE_S
 
     def _find_deaf(self) -> Counter[bytes]:
-        """Participants that have more ends that ask than ends that hear."""
+        """Return the participants with more request writers than answer readers."""
         asking = self._node.get_publishers_info_by_topic(self._requests, no_mangle=True)
         hearing = self._node.get_subscriptions_info_by_topic(self._replies, no_mangle=True)
         return count_participants(asking) - count_participants(hearing)
 
 
 def count_participants(ends: Iterable[TopicEndpointInfo]) -> Counter[bytes]:
-    """How many of the ends each participant has."""
+    """Count the endpoints of each participant."""
     return Counter(bytes(end.endpoint_gid[:_PREFIX_BYTES]) for end in ends)
 
 
 _ACQUAINTED = 10
-"""A client that asks for so many times was heard and answered before."""
+"""A client that has sent more requests than this has received answers before."""
 
 _LOOK_S = 0.02
-"""How often to look whether answers that wait can be heard."""
+"""How often to check whether waiting answers can be sent."""
 
 
 class PatientAnswers:
@@ -91,7 +91,7 @@ class PatientAnswers:
     Args:
         node: The node that serves.
         service: Its service.
-        gate: Whether answers can be heard; by default as the graph tells.
+        gate: Whether clients can receive answers; by default, the graph decides.
     """
 
     def __init__(self, node: Node, service: Service, gate: ReplyGate | None = None) -> None:
@@ -102,11 +102,11 @@ class PatientAnswers:
         self._waiting: deque[tuple[Any, Any]] = deque()
 
     def send(self, response: Any, header: Any) -> None:
-        """Send an answer, now or when it can be heard.
+        """Send an answer, now or when the client can receive it.
 
         Args:
             response: The answer.
-            header: What came with the request.
+            header: The header of the request.
         """
         if header.request_id.sequence_number > _ACQUAINTED:
             self._send(response, header)
@@ -115,7 +115,7 @@ class PatientAnswers:
             self.send_waiting()
 
     def send_waiting(self) -> bool:
-        """Send the answers that wait, if they can be heard; tells whether none is left."""
+        """Send the waiting answers if clients can receive them; return whether none is left."""
         if self._waiting and self._gate.is_open:
             while self._waiting:
                 self._send(*self._waiting.popleft())
@@ -125,7 +125,7 @@ class PatientAnswers:
         try:
             self._send_response(response, header)
         except rclpy_implementation.RCLError as error:
-            # A client that did not wait for its answer is no reason to stop.
+            # A client that did not wait for its answer must not stop us.
             self._logger.info(f"{self._name}: nobody waits for the answer ({error})")
 
 
@@ -136,15 +136,15 @@ def create_patient_service(
     callback: Callable[[Any, Any], Any],
     gate: ReplyGate | None = None,
 ) -> Service:
-    """Create a service as a node does, whose answers wait until they can be heard.
+    """Create a service like a node does, but with answers that wait for their client.
 
     Args:
         node: The node, which must be spun.
         service_type: The service class.
         name: Name of the service.
-        callback: Called with request and response, gives the response. What it raises is answered
-            in words, as far as the type has a place for them.
-        gate: Whether answers can be heard; by default as the graph tells.
+        callback: Called with request and response, returns the response. If it raises, the answer
+            carries the explanation, as far as the type has a field for it.
+        gate: Whether clients can receive answers; by default, the graph decides.
     """
 
     def answer(request: Any, response: Any) -> Any:
@@ -161,13 +161,13 @@ def create_patient_service(
     def send(response: Any, header: Any) -> None:
         answers.send(response, header)
         if not answers.send_waiting():
-            # Made when it is needed: an executor looks at every timer in every round.
+            # Created only when needed: an executor checks every timer in every round.
             timer = create_steady_timer(node, _LOOK_S, lambda: look(timer))
 
     def look(timer: Timer) -> None:
         if answers.send_waiting():
             node.destroy_timer(timer)
 
-    # What the executor calls once the callback has given the response.
+    # The executor calls this once the callback has returned the response.
     service.send_response = send
     return service

@@ -1,9 +1,9 @@
-"""Services that a loop answers by itself, at once or seconds later.
+"""Services that a loop answers on its own, at once or seconds later.
 
-A loop looks for requests once a tick. Whatever it waits for, nothing else waits behind it.
+A loop checks for requests once per tick. Whatever it waits for, it blocks nothing else.
 
 Answers rclpy 7.1, whose executor wants the answer from the callback: one that waits blocks all
-others, and one that awaits a future goes on only when something else wakes the executor. Needed
+others, and one that awaits a future continues only when something else wakes the executor. Needed
 while this passes: ``test_plain_rclpy.py::test_what_is_awaited_does_not_wake_its_executor``.
 """
 
@@ -23,13 +23,13 @@ __all__ = ["PolledService"]
 
 
 class PolledService:
-    """A service whose requests are taken when asked for; a thousand small ones can wait.
+    """A service whose requests the caller takes on demand; a thousand small ones can wait.
 
     Args:
         node: The node.
         service_type: The service class.
         name: Name of the service.
-        gate: Whether answers can be heard; by default as the graph tells.
+        gate: Whether clients can receive answers; by default, the graph decides.
     """
 
     def __init__(
@@ -48,9 +48,9 @@ class PolledService:
         self._answers = PatientAnswers(node, self._service, gate)
 
     def take(self) -> tuple[Any, Any] | None:
-        """A request that waits, with the header that its answer needs; None if there is none.
+        """Take a waiting request, with the header that its answer needs; None if there is none.
 
-        Answers that nobody could hear before are sent now, if that has changed.
+        This also sends answers that waited for their clients, if these can now receive them.
         """
         self._answers.send_waiting()
         handle = self._service.handle
@@ -63,10 +63,10 @@ class PolledService:
         return None if header is None else (request, header)
 
     def answer(self, header: Any, **fields: Any) -> None:
-        """Answer a request, or keep the answer until it can be heard.
+        """Answer a request, or keep the answer until the client can receive it.
 
         Args:
-            header: What came with the request.
+            header: The header of the request.
             **fields: Fields of the response.
         """
         self._answers.send(self._type.Response(**fields), header)

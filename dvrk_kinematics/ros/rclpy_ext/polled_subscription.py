@@ -1,13 +1,12 @@
-"""Subscriptions that a loop reads by itself, at the moment it needs the message.
+"""Subscriptions that a loop reads on its own, at the moment it needs the message.
 
-A loop that runs at the rate of its input needs
-none of it: it takes what has arrived at the start of its tick. Such a subscription is kept out of
-the executor's wait set.
+A loop that runs at the rate of its input does not need an executor: it takes the arrived messages
+at the start of its tick. Such a subscription is kept out of the executor's wait set.
 
-What cannot be read, or is too large, is dropped and counted
+Messages that are unreadable or too large are dropped and counted
 (:mod:`dvrk_kinematics.ros.rclpy_ext.dropped_messages`).
 
-Answers rclpy 7.1, whose executor wakes for every message, builds its wait set anew and runs a
+Answers rclpy 7.1, whose executor wakes for every message, rebuilds its wait set and runs a
 callback; all that Python competes with the loop for the interpreter. Needed while this passes:
 ``test_plain_rclpy.py::test_an_executor_builds_its_wait_set_anew_for_every_message``.
 """
@@ -33,33 +32,33 @@ __all__ = ["MAX_BYTES", "Arrival", "NeverExecuted", "PolledGroup", "PolledSubscr
 MessageT = TypeVar("MessageT")
 
 MAX_BYTES = 1_000_000
-"""Messages larger than this are dropped unless told otherwise: some 6000 transforms."""
+"""Messages larger than this are dropped by default: some 6000 transforms."""
 
 
 class NeverExecuted(CallbackGroup):
     """A group whose callbacks no executor runs or waits for."""
 
     def can_execute(self, entity: Any) -> bool:
-        """Tell that no entity can be executed."""
+        """Return that no entity can be executed."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Let no execution begin."""
+        """Prevent any execution."""
         return False
 
     def ending_execution(self, entity: Any) -> None:
-        """Have nothing to end."""
+        """Do nothing: no execution ever begins."""
 
 
 class PolledSubscription(Generic[MessageT]):
-    """Takes messages, as bytes, when asked.
+    """Takes messages, as bytes, on demand.
 
     Args:
         node: The node.
         message_type: The message class.
         topic: Name of the topic.
         qos: Quality of service; its depth is how many messages can wait to be taken.
-        max_bytes: Larger messages are dropped before anything is read; None for no bound.
+        max_bytes: Larger messages are dropped unread; None for no bound.
     """
 
     def __init__(
@@ -80,12 +79,12 @@ class PolledSubscription(Generic[MessageT]):
         )
 
     def take(self) -> bytes | None:
-        """The oldest message that waits, as bytes; None if there is none."""
+        """Take the oldest waiting message, as bytes; None if there is none."""
         taken = self.take_with_info()
         return None if taken is None else taken[0]
 
     def take_message(self) -> MessageT | None:
-        """The oldest message that waits and can be read; None if there is none."""
+        """Take the oldest waiting message that is readable; None if there is none."""
         while (data := self.take()) is not None:
             try:
                 message: MessageT = deserialize_message(data, self._type)
@@ -96,7 +95,7 @@ class PolledSubscription(Generic[MessageT]):
         return None
 
     def take_raw(self, reader: RawReader[MessageT]) -> RawMessage[MessageT] | None:
-        """The oldest message that waits and that a reader can see; None if there is none."""
+        """Take the oldest waiting message that a reader can read; None if there is none."""
         while (data := self.take()) is not None:
             message = self.see(data, reader)
             if message is not None:
@@ -104,7 +103,7 @@ class PolledSubscription(Generic[MessageT]):
         return None
 
     def see(self, data: bytes, reader: RawReader[MessageT]) -> RawMessage[MessageT] | None:
-        """See a message that was taken before; None, and counted, if it cannot be read."""
+        """View a message taken earlier; an unreadable one is counted, and yields None."""
         try:
             return reader.read(data)
         except LayoutError as error:
@@ -112,11 +111,11 @@ class PolledSubscription(Generic[MessageT]):
             return None
 
     def take_with_info(self) -> tuple[bytes, Mapping[str, int | None]] | None:
-        """The oldest message that waits and what the middleware says of it, None if there is none.
+        """Take the oldest waiting message and its middleware information, None if there is none.
 
         The latter has ``source_timestamp`` and ``received_timestamp`` (ns, system time) and the
-        number that its publisher gave it, ``publication_sequence_number``, None where the
-        middleware does not number.
+        publisher's ``publication_sequence_number``, None if the middleware does not number
+        messages.
         """
         handle = self._subscription.handle
         while True:
@@ -129,32 +128,32 @@ class PolledSubscription(Generic[MessageT]):
             self._dropped.note(self._topic, _too_large(taken[0], self._max_bytes))
 
     def take_newest(self) -> bytes | None:
-        """The newest message that waits, as bytes, the others dropped; None if there is none."""
+        """Take the newest waiting message, as bytes, and drop the others; None if none waits."""
         newest = None
         while (message := self.take()) is not None:
             newest = message
         return newest
 
     def take_newest_message(self) -> MessageT | None:
-        """The newest message that can be read, the others dropped; None if there is none."""
+        """Take the newest readable message, and drop the others; None if there is none."""
         newest = None
         while (message := self.take_message()) is not None:
             newest = message
         return newest
 
     def close(self) -> None:
-        """Unsubscribe; to be called where the node's executor is not waiting, as in a callback."""
+        """Unsubscribe; call it while the node's executor is not waiting, such as in a callback."""
         self._node.destroy_subscription(self._subscription)
 
 
 class Arrival(NamedTuple):
-    """A message that a group has taken.
+    """A message taken by a group.
 
     Attributes:
         received_ns: When it arrived (ns, system time).
         message: The message.
-        topic: Where it came.
-        key: What was given for its topic.
+        topic: Its topic.
+        key: The key given for its topic.
     """
 
     received_ns: int
@@ -172,20 +171,20 @@ class _Source(NamedTuple):
 
 
 _IDLE_TURNS = 4
-"""Topics without a publisher are looked at every so many times."""
+"""Topics without a publisher are checked only once in this many takes."""
 
 
 class PolledGroup:
-    """Many topics that a loop reads together, in the order in which their messages came.
+    """Many topics that a loop reads together, in the order in which their messages arrived.
 
     rclpy guards each use of a subscription against its destruction, which costs three times as
     much as finding that nothing has arrived. A group guards its subscriptions once, from their
-    making to :meth:`close`. A topic to which nobody publishes is looked at only every fourth time:
-    most of an arm's command topics are idle, and each look touches memory of its own.
+    creation to :meth:`close`. A topic without a publisher is checked only every fourth time: most
+    of an arm's command topics are idle, and each check touches separate memory.
 
     Args:
         node: The node.
-        max_bytes: Larger messages are dropped before anything is read.
+        max_bytes: Larger messages are dropped unread.
     """
 
     def __init__(self, node: Node, max_bytes: int = MAX_BYTES) -> None:
@@ -203,7 +202,7 @@ class PolledGroup:
             message_type: The message class.
             topic: Name of the topic.
             qos: Quality of service; its depth is how many messages can wait to be taken.
-            key: Comes with every message of this topic.
+            key: Delivered with every message of this topic.
         """
         handle = self._node.create_subscription(
             message_type, topic, _ignore, qos, callback_group=NeverExecuted(), raw=True
@@ -212,12 +211,12 @@ class PolledGroup:
         self._sources.append(_Source(handle, handle.take_message, message_type, topic, key))
 
     def take_all(self) -> list[Arrival]:
-        """All that has arrived and can be read, oldest first."""
+        """Take all readable messages that have arrived, oldest first."""
         arrived: list[Arrival] = []
         self._turn = (self._turn + 1) % _IDLE_TURNS
         if self._turn == 0:
             self._busy = [s for s in self._sources if s.handle.get_publisher_count() > 0]
-        # Idle ones as well: a publisher may have come, spoken and gone between two looks.
+        # Idle ones as well: a publisher may have come, published and gone between two checks.
         for source in self._sources if self._turn == 0 else self._busy:
             while (taken := source.take(source.message_type, True)) is not None:
                 message = self._read(taken[0], source)
@@ -229,14 +228,14 @@ class PolledGroup:
         return arrived
 
     def close(self) -> None:
-        """Let go of the subscriptions; nothing can be taken any more."""
+        """Release the subscriptions; nothing can be taken any more."""
         for source in self._sources:
             source.handle.__exit__(None, None, None)
         self._sources.clear()
         self._busy.clear()
 
     def _read(self, data: bytes, source: _Source) -> Any:
-        """The message, or None if it is dropped."""
+        """Return the message, or None if it is dropped."""
         if len(data) > self._max_bytes:
             self._dropped.note(source.topic, _too_large(data, self._max_bytes))
             return None
@@ -248,7 +247,7 @@ class PolledGroup:
 
 
 _UNREADABLE = (rclpy_implementation.RMWError, ValueError)
-"""What is raised for bytes that are not what their type serialises to."""
+"""The exceptions raised for bytes that do not match their type."""
 
 
 def _unreadable(data: bytes, message_type: type) -> str:

@@ -1,10 +1,10 @@
-"""Tells whether the server of an action is still there, also after it was killed.
+"""Detects whether an action server is still alive, even after it was killed.
 
-The publisher of an action's status, where the server is ours, promises a sign of life within every
-``qos.LEASE_S``. The middleware keeps that promise, and watches it for whoever asks, as here.
+If the server is ours, the publisher of its action status promises a sign of life within every
+``qos.LEASE_S``. The middleware keeps that promise, and monitors it for subscribers, as here.
 
 Answers rclpy 7.1, whose ``server_is_ready`` asks the graph, from which a killed process vanishes
-after some 20 s. Needed while this passes:
+only after some 20 s. Needed while this passes:
 ``test_plain_rclpy.py::test_a_client_takes_a_server_that_was_killed_for_ready``.
 """
 
@@ -22,15 +22,15 @@ from dvrk_kinematics.ros.common.patience import PATIENT, Patience, looking_at
 __all__ = ["GONE_S", "ServerWatch"]
 
 GONE_S = 5.0
-"""How long a server may be out of sight before it counts as gone (s).
+"""How long a server may be silent before it counts as gone (s).
 
-A busy machine may keep one that lives from saying so for seconds, and a motion that goes on must
-not be given up for that. An arm whose bridge was killed rests meanwhile.
+On a busy machine, a live server may be silent for seconds, and that must not abort a running
+motion. An arm whose bridge was killed rests meanwhile.
 """
 
 
 class ServerWatch:
-    """Watches the server of one action; costs nothing while it lives.
+    """Watches the server of one action; costs nothing while the server is alive.
 
     Args:
         node: The node, which must be spun.
@@ -47,30 +47,30 @@ class ServerWatch:
             qos.ACTION_STATUS_WATCH,
             event_callbacks=SubscriptionEventCallbacks(
                 liveliness=self._hear,
-                # The server of somebody else, who promises nothing: then the graph has to do.
+                # A third-party server that promises nothing: the graph must do.
                 incompatible_qos=lambda _: None,
             ),
         )
 
     def note_life(self) -> None:
-        """Take in that something of the server was heard, such as feedback; from any thread.
+        """Note a message from the server, such as feedback; callable from any thread.
 
-        The middleware may miss a lease where the machine is busy, and does not keep its promise
-        between two nodes of one process; whoever speaks is there.
+        The middleware may miss a lease on a busy machine, and does not keep its promise between
+        two nodes of one process; a server that sends messages is alive.
         """
         if self._lost_s is not None:
             self._lost_s = time.monotonic()
 
     @property
     def silent_s(self) -> float:
-        """How long the server has been known to be gone (s); 0 while it is there or unknown."""
+        """Return for how long the server is known to be gone (s); 0 while alive or unknown."""
         lost_s = self._lost_s
         return 0.0 if lost_s is None else time.monotonic() - lost_s
 
     def wait(self, timeout_s: float, patience: Patience = PATIENT) -> bool:
         """Wait for a server that is known to be gone.
 
-        What is asked of it meanwhile would go to the one that was killed, and get no answer.
+        Requests sent meanwhile would go to the killed server, and get no answer.
 
         Args:
             timeout_s: Longest time to wait (s).

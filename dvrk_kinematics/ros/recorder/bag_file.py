@@ -1,4 +1,4 @@
-"""A bag that is being written: an MCAP file in a rosbag2 folder, from serialised messages."""
+"""Writes a bag: an MCAP file in a rosbag2 folder, from serialised messages."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ _VERSION = 9
 """Version of metadata.yaml: that of rosbag2 in Jazzy."""
 
 _UNBOUNDED = {"sec": 9223372036, "nsec": 854775807}
-"""What stands for "no bound", as rosbag2 writes it."""
+"""The value for "no bound", as rosbag2 writes it."""
 
 
 class BagFile:
     """Writes messages as they came from the wire.
 
-    Until :meth:`close`, what was written is not a whole bag: its index and metadata.yaml are
-    missing.
+    Until :meth:`close`, the bag is incomplete: its index and metadata.yaml are missing.
 
     Args:
-        folder: Where the bag goes; must not exist yet.
+        folder: Folder for the bag; must not exist yet.
 
     Raises:
         InvalidInput: If the folder exists.
@@ -42,10 +41,10 @@ class BagFile:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.messages: dict[str, int] = {}
-        """How many messages of each topic were written."""
+        """Number of messages written for each topic."""
         self._channels: dict[str, int] = {}
         self._topics: dict[str, dict[str, Any]] = {}
-        """What metadata.yaml says of each topic."""
+        """The entries of metadata.yaml for each topic."""
         self._file = folder / f"{folder.name}.mcap"
         try:
             if folder.exists():
@@ -53,7 +52,7 @@ class BagFile:
             folder.mkdir(parents=True)
             self._writer = McapWriter(self._file)
         except OSError as error:
-            # Else a second try, with room, would find a folder that exists.
+            # Otherwise a second try, with enough space, would find an existing folder.
             with suppress(OSError):
                 self._file.unlink(missing_ok=True)
                 folder.rmdir()
@@ -66,7 +65,7 @@ class BagFile:
             name: Its absolute name.
             type_name: Its type.
             qos: How reliable it is, and whether it is latched.
-            depth: Depth with which it is to be published when the bag is played.
+            depth: Queue depth for publishing it when the bag is played.
 
         Raises:
             InvalidInput: If the definition of its type is not installed.
@@ -89,25 +88,25 @@ class BagFile:
         """Write one message.
 
         Args:
-            name: Topic that was announced.
-            received_ns: When it arrived (ns, system time).
-            data: The message as it was serialised.
+            name: An announced topic.
+            received_ns: When the message arrived (ns, system time).
+            data: The serialised message.
 
         Raises:
-            OSError: If it cannot be written; :meth:`close` then keeps what was written before.
+            OSError: If it cannot be written; :meth:`close` then keeps the earlier messages.
         """
         self._writer.write(self._channels[name], received_ns, data)
         self.messages[name] += 1
 
     def close(self, notes: Mapping[str, str]) -> None:
-        """Write index and metadata; the bag is whole.
+        """Write index and metadata; this completes the bag.
 
         Args:
-            notes: What else metadata.yaml shall say, as custom data.
+            notes: Additional content for metadata.yaml, as custom data.
 
         Raises:
-            BagError: If not all fits on the disk. What does is a whole bag, as far as that can be
-                made, and :attr:`messages` are those that it holds.
+            BagError: If not everything fits on the disk. The part that fits is a complete bag, as
+                far as possible, and :attr:`messages` counts the messages that it holds.
         """
         file = self.folder / FILE_NAME
         part = file.with_suffix(".yaml.part")
@@ -158,7 +157,7 @@ class BagFile:
 
 
 def _offered(qos: QoSProfile, depth: int) -> dict[str, Any]:
-    """A quality of service as metadata.yaml writes it."""
+    """Format a quality of service as in metadata.yaml."""
     latched = qos.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL
     reliable = qos.reliability == QoSReliabilityPolicy.RELIABLE
     return {
@@ -179,7 +178,7 @@ def _dump(data: Any) -> str:
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Writes what is said twice twice, without references, as rosbag2 does."""
+    """Writes repeated values in full, without references, as rosbag2 does."""
 
     def ignore_aliases(self, _: Any) -> bool:
         return True

@@ -1,6 +1,6 @@
-"""The command ./dvrk record: ``ros2 bag record`` where rosbag2 is installed, else our recorder.
+"""The command ./dvrk record: ``ros2 bag record`` if rosbag2 is installed, else our recorder.
 
-Both get the same topics with the same quality of service, and write the same kind of bag.
+Both record the same topics with the same quality of service, and write the same kind of bag.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ __all__ = ["has_rosbag2", "main", "rosbag2_command"]
 
 
 def has_rosbag2() -> bool:
-    """Whether ``ros2 bag record -s mcap`` can be run."""
+    """Return whether ``ros2 bag record -s mcap`` can run."""
     installed = get_packages_with_prefixes()
     packages = ("ros2bag", "rosbag2_storage_mcap")
     return shutil.which("ros2") is not None and all(name in installed for name in packages)
 
 
 def rosbag2_command(folder: Path, topics: Sequence[str], overrides: Path) -> list[str]:
-    """The command that records with rosbag2.
+    """Return the command that records with rosbag2.
 
     Args:
-        folder: Where the bag goes.
+        folder: Folder for the bag.
         topics: Absolute names.
         overrides: File with the quality of service that latched topics need.
     """
     return [
         *("ros2", "bag", "record", "--storage", "mcap", "--output", str(folder)),
-        # Commands are subscribed before somebody sends them, and an action's topics are hidden.
+        # We subscribe to commands before anybody sends them, and an action's topics are hidden.
         *("--include-unpublished-topics", "--include-hidden-topics"),
         *("--qos-profile-overrides-path", str(overrides), "--disable-keyboard-controls"),
         *("--topics", *topics),
@@ -57,7 +57,7 @@ def rosbag2_command(folder: Path, topics: Sequence[str], overrides: Path) -> lis
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command, and return its exit code."""
     options = _parse(arguments)
     try:
         return _record(options)
@@ -85,7 +85,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _tell_unheard(options: argparse.Namespace, folder: Path) -> int:
-    """Say which arms are not in the bag; 1 if there are any."""
+    """Report which arms are not in the bag; return 1 if there are any."""
     bag = BagReader(folder)
     recorded = {topic.name for topic in bag.topics if topic.count}
     bag.close()
@@ -96,7 +96,7 @@ def _tell_unheard(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _folder(name: str) -> Path:
-    """The folder of a name, which must not exist."""
+    """Return the folder for a name; it must not exist yet."""
     folder = user_path(name, "--output")
     try:
         if folder.exists():

@@ -1,4 +1,4 @@
-"""What a recorder tells of its bag: each second on /diagnostics, and in a sentence at the end."""
+"""A recorder's reports on its bag: each second on /diagnostics, and in a sentence at the end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["describe", "sum_up"]
 def describe(
     node: str, folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]
 ) -> DiagnosticArray:
-    """The state of a recording, without a stamp.
+    """Describe the state of a recording, without a stamp.
 
     Args:
         node: Full name of the recorder's node.
-        folder: Where the bag is.
-        messages: How many messages of each topic were written.
-        losses: How many of each topic are missing.
+        folder: The bag's folder.
+        messages: Number of messages written for each topic.
+        losses: Number of messages missing for each topic.
     """
     missing = sum(counter.lost or 0 for counter in losses.values())
     rows = [("folder", str(folder)), ("messages", sum(messages.values())), ("lost", missing)]
-    # Names of topics alone are those of what was written.
+    # A plain topic name is the key for the number of messages written.
     lost = [
         (f"lost {name}", counter.not_counted or counter.lost) for name, counter in losses.items()
     ]
@@ -41,7 +41,7 @@ def describe(
 
 
 def sum_up(folder: Path, messages: Mapping[str, int], losses: Mapping[str, LossCounter]) -> str:
-    """What was recorded and what is missing, as a sentence."""
+    """Summarise in a sentence what was recorded and what is missing."""
     missing = [f"{counter.lost} of {name}" for name, counter in losses.items() if counter.lost]
     parts = [
         f"wrote {sum(messages.values())} messages of {len(messages)} topics to {folder}",

@@ -1,10 +1,10 @@
-"""How many messages of a topic never arrived, told from the numbers that its publisher gives them.
+"""Counts the messages of a topic that never arrived, from their publisher's sequence numbers.
 
-The middleware numbers the messages of every publisher from 1 on, without gaps. A number that is
-skipped is a message that was sent and not received: dropped on the way, or pushed out of a full
-queue. What a publisher sent before its first message arrived is not counted: a recorder that comes
-late has lost nothing. A message does not say whose it is, so nothing is counted on a topic that
-had several publishers at the same time.
+The middleware numbers the messages of every publisher from 1, without gaps. A skipped number means
+a message that was sent and not received: dropped on the way, or pushed out of a full queue.
+Messages that a publisher sent before the first one received are not counted: a recorder that
+starts late has lost nothing. A message does not identify its publisher, so nothing is counted on a
+topic that had several publishers at the same time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NO_NUMBERS = "messages without numbers: not counted"
 
 
 class LossCounter:
-    """Counts the messages of one topic that are missing.
+    """Counts the missing messages of one topic.
 
     Args:
-        find_publishers: Tells who publishes the topic now, each by something of its own.
+        find_publishers: Returns the topic's current publishers, each by a unique identity.
 
     Attributes:
-        not_counted: Why nothing is counted; "" where it is.
+        not_counted: Why nothing is counted; "" if losses are counted.
     """
 
     def __init__(self, find_publishers: Callable[[], Collection[object]]) -> None:
@@ -36,14 +36,14 @@ class LossCounter:
 
     @property
     def lost(self) -> int | None:
-        """How many are missing so far; None where nothing is counted."""
+        """Number missing so far; None if nothing is counted."""
         return None if self.not_counted else self._lost
 
     def see(self, number: int | None) -> None:
         """Note the number of a message that arrived.
 
         Args:
-            number: As its publisher counts; None if the middleware does not number messages.
+            number: Its publisher's number; None if the middleware does not number messages.
         """
         if self.not_counted:
             return
@@ -52,12 +52,12 @@ class LossCounter:
         elif self._last is None or number != self._last + 1:
             self.see_publishers(self._find_publishers())
             if self._last is not None:
-                # A lower number is one that was heard before: it came again to a new subscription.
+                # A lower number was received before: it came again to a new subscription.
                 self._lost += max(0, number - self._last - 1)
         self._last = number
 
     def see_publishers(self, publishers: Collection[object]) -> None:
-        """Note who publishes the topic now."""
+        """Note the topic's current publishers."""
         if len(publishers) > 1:
             self.not_counted = self.not_counted or SEVERAL
         for publisher in publishers:

@@ -1,9 +1,9 @@
 """The node recorder: writes topics to a bag where rosbag2 is not installed.
 
-Messages are taken as bytes and written as they are. What was latched before counts as received
-when the recording began, so that a bag begins with how things were then. A topic of the standard
-list is subscribed before anybody publishes it, so that its first message is not missed; any other
-as soon as a publisher tells its type.
+It takes messages as bytes and writes them unchanged. Messages latched earlier count as received
+when the recording began, so that a bag starts with the state at that time. The node subscribes to
+a topic of the standard list before anybody publishes it, to catch the first message; to any other
+as soon as a publisher reports its type.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = ["Recorder", "main"]
 
 _TAKE_EVERY_S = 0.02
 _LOOK_EVERY_S = 0.25
-"""How often it is looked up who publishes what."""
+"""How often to look up the publishers."""
 
 _TELL_EVERY_S = 1.0
 
 _UNHEARD_S = 3.0
-"""After this it is said of which arms nothing has arrived yet."""
+"""After this time we report which arms have sent nothing yet."""
 
 
 class Recorder(Node):
-    """Records until it is stopped, or for as long as its parameter says."""
+    """Records until it is stopped, or for the duration that its parameter sets."""
 
     def __init__(self) -> None:
         super().__init__("recorder")
@@ -59,12 +59,13 @@ class Recorder(Node):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.STATE)
         self._readers: dict[str, TopicReader] = {}
         self._refused: set[str] = set()
-        # Stopping comes from another thread while the executor spins. Whoever takes messages holds
-        # it until they are written, and whoever adds topics: a bag is closed in between only.
+        # Another thread stops the node while the executor spins. Code that takes messages holds
+        # the lock until they are written, and so does code that adds topics: the bag is closed
+        # only in between.
         self._lock = threading.Lock()
         self._is_closed = False
         self.is_complete = True
-        """Whether the bag holds what was asked for; false once the disk was full, and at the end
+        """Whether the bag holds what was requested; false once the disk was full, and at the end
         if an arm was never heard."""
         self._read_known()
         create_steady_timer(self, _TAKE_EVERY_S, self._take)
@@ -76,17 +77,17 @@ class Recorder(Node):
         self.get_logger().info(f"recording {len(self._topics)} topics to {self.bag.folder}")
 
     def stop(self) -> None:
-        """Write what has arrived, and make the bag whole."""
+        """Write what has arrived, and complete the bag."""
         with self._lock:
             if self._is_closed:
                 return
-            # If there is no room for it, closing says so.
+            # If there is no space for it, closing reports that.
             with suppress(OSError):
                 self._write(self._take_all())
             self._close()
 
     def _close(self) -> None:
-        """Make the bag whole, and tell what is in it; the lock is held."""
+        """Complete the bag, and report its contents; the caller holds the lock."""
         self._is_closed = True
         losses = self._losses()
         counts = {name: counter.lost for name, counter in losses.items()}
@@ -122,7 +123,7 @@ class Recorder(Node):
             self._readers[topic.name] = reader
 
     def _look(self) -> None:
-        """Follow the publishers: find types that were not known, and ask for what is offered."""
+        """Follow the publishers: find unknown types, and request the QoS that is offered."""
         for topic in self._topics:
             offers = self.get_publishers_info_by_topic(topic.name)
             with self._lock:
@@ -130,7 +131,7 @@ class Recorder(Node):
                     self._follow(topic, offers)
 
     def _follow(self, topic: RecordedTopic, offers: Sequence[TopicEndpointInfo]) -> None:
-        """Read a topic as its publishers offer it; the lock is held."""
+        """Read a topic with the QoS that its publishers offer; the caller holds the lock."""
         reader = self._readers.get(topic.name)
         if reader is None:
             self._add_reader(topic, offers[0].topic_type)
@@ -177,7 +178,7 @@ class Recorder(Node):
                 self._write_or_end(self._take_all())
 
     def _write_or_end(self, arrived: list[Taken]) -> None:
-        """Write, or end with what fits if the disk is full; the lock is held."""
+        """Write, or end with what fits if the disk is full; the caller holds the lock."""
         try:
             self._write(arrived)
         except OSError:

@@ -1,7 +1,7 @@
-"""A recorder of others, such as ``ros2 bag record``, as a child that closes its bag and ends.
+"""A third-party recorder, such as ``ros2 bag record``, as a child that closes its bag and ends.
 
-It ends when it is told to through this process, by whatever signal, and when this process is
-killed: a recorder that nobody knows of would fill the disk.
+It ends when this process gets any stop signal, and when this process is killed: a forgotten
+recorder would fill the disk.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run_for(command: Sequence[str], duration_s: float, environ: Mapping[str, str
 
     Args:
         command: The command; it ends cleanly on SIGINT.
-        duration_s: How long (s); 0 for as long as it runs.
+        duration_s: How long (s); 0 for no limit.
         environ: Its environment.
 
     Returns:
@@ -54,21 +54,21 @@ def run_for(command: Sequence[str], duration_s: float, environ: Mapping[str, str
 def _start(
     command: Sequence[str], environ: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The child, to which signals that ask this process to stop are handed on."""
+    """Start the child, and forward this process's stop signals to it."""
     started: list[subprocess.Popen[bytes]] = []
 
     def hand_on(_sign: int, _frame: FrameType | None) -> None:
         for child in started:
             child.send_signal(signal.SIGINT)
 
-    # A signal while the child is being made waits until there is one to hand it on to.
+    # A signal during the child's creation waits until the child exists.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
     with _taking_stop_signals(hand_on):
         try:
             child = subprocess.Popen(
                 command,
                 env=dict(environ),
-                # So that Ctrl-C reaches it once: from here.
+                # So that Ctrl-C reaches it only once: from here.
                 start_new_session=True,
                 preexec_fn=partial(_prepare, os.getpid(), mask),
             )
@@ -90,15 +90,15 @@ def _taking_stop_signals(handler: Callable[[int, FrameType | None], None]) -> It
 
 
 def _prepare(parent: int, mask: Collection[int]) -> None:
-    """In the child: close the bag when the parent is killed, and let signals through.
+    """Make the child close its bag if the parent is killed, and restore its signals; in the child.
 
     Args:
         parent: Id of the parent.
-        mask: Signals that the parent kept back before it made this process.
+        mask: Signals that the parent had blocked before it created this process.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-    # Killed before the line above, it is not there to be waited for.
+    # If the parent was killed before the line above, it no longer exists.
     if os.getppid() != parent:
         os._exit(1)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -16,7 +16,7 @@ __all__ = ["RecorderSettings", "default_folder"]
 
 @dataclass(frozen=True)
 class RecorderSettings:
-    """What a user can choose about a recording."""
+    """A user's settings for a recording."""
 
     arms: tuple[str, ...] = parameter(
         ("PSM1",), "arms whose standard topics are recorded", read_only=True
@@ -34,13 +34,13 @@ class RecorderSettings:
     )
 
     def check(self) -> None:
-        """Refuse what cannot be a name."""
+        """Refuse invalid names."""
         for field in ("arms", "topics"):
             if not all(name.strip("/") for name in getattr(self, field)):
                 raise InvalidInput(field, f"{list(getattr(self, field))} has an empty name")
 
 
 def default_folder() -> Path:
-    """A folder named for the time, in DVRK_BAGS if that is set, else in the working folder."""
+    """Return a folder named by time, in DVRK_BAGS if that is set, else in the working folder."""
     name = datetime.now().strftime("bag_%Y_%m_%d-%H_%M_%S")
     return Path(os.environ.get("DVRK_BAGS", "."), name)

@@ -1,4 +1,4 @@
-"""One topic that is being recorded: taken as bytes, its losses counted."""
+"""Reads one recorded topic as bytes, and counts its losses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Taken", "TopicReader", "fit_to_offers"]
 
 
 _FIRST_NS = 10_000_000_000
-"""How long after its begin a recording may still find what was latched before (ns)."""
+"""How long after its start a recording may still find earlier latched messages (ns)."""
 
 
 class Taken(NamedTuple):
@@ -26,8 +26,8 @@ class Taken(NamedTuple):
 
     Attributes:
         received_ns: When (ns, system time); the start of the recording if it was sent before.
-        reader: Whose it is.
-        data: The message as it was serialised.
+        reader: The reader that took it.
+        data: The serialised message.
     """
 
     received_ns: int
@@ -42,7 +42,7 @@ class TopicReader:
         node: The node.
         topic: The topic.
         type_name: Its type.
-        qos: What is asked of its publishers.
+        qos: The QoS requested from its publishers.
         begin_ns: When the recording began (ns, system time).
 
     Raises:
@@ -65,7 +65,7 @@ class TopicReader:
         self._subscribe(qos)
 
     def take(self) -> list[Taken]:
-        """All that has arrived, oldest first."""
+        """Take everything that has arrived, oldest first."""
         arrived = []
         while (taken := self._subscription.take_with_info()) is not None:
             data, info = taken
@@ -74,10 +74,10 @@ class TopicReader:
         return arrived
 
     def _time_of(self, info: Mapping[str, int | None]) -> int:
-        """When a message counts as received.
+        """Return when a message counts as received.
 
-        What was latched before the recording began held at its begin, however long it took to find
-        the publisher. The clock of another machine may be off, so that this ends soon.
+        A message latched before the recording began held at its start, however long it took to
+        find the publisher. Another machine's clock may be off, so this rule soon ends.
         """
         received, sent = info["received_timestamp"] or 0, info["source_timestamp"] or 0
         is_latched = self.qos.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL
@@ -88,10 +88,10 @@ class TopicReader:
         return self._begin_ns + self._from_before
 
     def follow(self, publishers: Sequence[TopicEndpointInfo]) -> list[Taken] | None:
-        """Ask for what all publishers offer, if that is not what was asked for before.
+        """Request what all publishers offer, if it differs from the previous request.
 
         Returns:
-            None if nothing changed, else what had arrived until then.
+            None if nothing changed, else the messages that had arrived until then.
         """
         self.losses.see_publishers(_identities(publishers))
         fitting = fit_to_offers(self.topic.qos, [info.qos_profile for info in publishers])
@@ -110,9 +110,9 @@ class TopicReader:
 
 
 def fit_to_offers(asked: QoSProfile, offers: Sequence[QoSProfile]) -> QoSProfile:
-    """The most of what is asked that every publisher offers.
+    """Return the strongest requested QoS that every publisher offers.
 
-    A reader that asks for more than a publisher offers gets nothing of it at all.
+    A reader that requests more than a publisher offers gets nothing at all from it.
     """
     reliable, latched = QoSReliabilityPolicy.RELIABLE, QoSDurabilityPolicy.TRANSIENT_LOCAL
     all_reliable = all(offer.reliability == reliable for offer in offers)

@@ -1,7 +1,7 @@
-"""Which topics are recorded, and with which quality of service.
+"""Which topics to record, and with which quality of service.
 
-The list is config/recording/topics.yaml. The same list makes the file of overrides that
-``ros2 bag record`` needs, without which it would miss what was latched before it came.
+The list is config/recording/topics.yaml. It also yields the overrides file that ``ros2 bag
+record`` needs; without it, that command would miss messages latched before it started.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 STANDARD = "standard"
-"""Word that stands for all topics of the file."""
+"""The word for all topics of the file."""
 
 _QUEUE = 1000
 """Messages that may wait to be written: 5 s of a topic at 200 Hz."""
@@ -37,7 +37,7 @@ _QUEUE = 1000
 _ARM = "<arm>"
 
 _OWN = ("measured_js", "operating_state")
-"""Topics on which only the arm itself speaks."""
+"""Topics that only the arm itself publishes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class RecordedTopic:
     Attributes:
         name: Its name on the graph, absolute.
         type_name: Its type, such as ``std_msgs/msg/String``; "" if only its publisher knows.
-        latched: How many messages it keeps for late comers; 0 if it is not latched.
+        latched: How many messages it keeps for late subscribers; 0 if it is not latched.
     """
 
     name: str
@@ -56,7 +56,7 @@ class RecordedTopic:
 
     @property
     def qos(self) -> QoSProfile:
-        """What is asked of a publisher: all messages, and the latched ones if there may be any."""
+        """The QoS to request: all messages, and the latched ones if there may be any."""
         latched = QoSDurabilityPolicy.TRANSIENT_LOCAL
         may_be_latched = self.latched or not self.type_name
         return QoSProfile(
@@ -67,19 +67,19 @@ class RecordedTopic:
 
     @property
     def played_depth(self) -> int:
-        """Depth with which it is to be published when the bag is played."""
+        """Queue depth for publishing it when the bag is played."""
         return self.latched or _QUEUE
 
 
 def find_topics_file() -> Path:
-    """The file with the standard topics."""
+    """Return the file with the standard topics."""
     return find_models_dir().parent / "recording" / "topics.yaml"
 
 
 def standard_topics(
     arms: Iterable[str], namespace: str = "", file: Path | None = None
 ) -> list[RecordedTopic]:
-    """The topics of the file for some arms.
+    """Return the topics of the file for some arms.
 
     Args:
         arms: Their names, such as ``PSM1`` or ``SUJ/PSM1``.
@@ -107,7 +107,7 @@ def _read(name: str, node: Node) -> RecordedTopic:
 def choose_topics(
     arms: Iterable[str], names: Iterable[str], namespace: str = ""
 ) -> list[RecordedTopic]:
-    """The topics that a user asks for, the latched ones first.
+    """Return the topics that a user requests, the latched ones first.
 
     Args:
         arms: Arms whose standard topics are meant.
@@ -131,16 +131,16 @@ def choose_topics(
 def find_unheard(
     arms: Iterable[str], names: Iterable[str], namespace: str, recorded: Collection[str]
 ) -> list[str]:
-    """Arms that a user asked for and that were never heard.
+    """Return the arms that a user requested and that were never heard.
 
-    An arm is heard by what it alone sends; its description comes from its bridge, and commands
-    from anybody.
+    Only topics that the arm alone publishes count; its description comes from its bridge, and
+    commands from anybody.
 
     Args:
         arms: Arms whose standard topics are meant.
         names: Names of topics; arms count only where "standard" is among them.
         namespace: Where relative names begin; "" for the root.
-        recorded: Absolute names of the topics of which messages were recorded.
+        recorded: Absolute names of the topics with recorded messages.
     """
     if STANDARD not in names:
         return []
@@ -152,7 +152,7 @@ def find_unheard(
 
 
 def resolve(name: str, namespace: str) -> str:
-    """Name of a topic as the whole graph has it.
+    """Return the absolute name of a topic.
 
     Args:
         name: Relative or absolute.
@@ -165,10 +165,10 @@ def resolve(name: str, namespace: str) -> str:
 
 
 def qos_overrides(topics: Iterable[RecordedTopic]) -> str:
-    """What ``ros2 bag record --qos-profile-overrides-path`` reads, as YAML.
+    """Return the YAML that ``ros2 bag record --qos-profile-overrides-path`` reads.
 
-    Topics whose type only the publisher knows are left to rosbag2, which then does as the
-    publisher does.
+    Topics whose type only the publisher knows are left to rosbag2, which then adopts the
+    publisher's QoS.
     """
     profiles = {
         topic.name: {

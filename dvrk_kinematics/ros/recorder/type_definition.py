@@ -1,8 +1,8 @@
 """Message types by name: the class, and the definition that a bag carries for its readers.
 
-A bag is read on machines that do not have the types, so each of its topics carries the text of the
-type and of all that it is made of. The texts are the installed ``.msg`` files, comments and
-constants included. An action's feedback has no file of its own and is put together as rosidl does.
+A bag may be read on machines without the types, so each of its topics carries the text of its type
+and of all types inside it. The texts are the installed ``.msg`` files, including comments and
+constants. An action's feedback has no file of its own; we assemble it as rosidl does.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _RULE = "=" * 80
 
 @dataclass(frozen=True, slots=True)
 class TypeDefinition:
-    """What a bag says of a type.
+    """What a bag stores about a type.
 
     Attributes:
-        text: Its definition, followed by those of the types that it is made of.
+        text: Its definition, followed by those of the types inside it.
         hash: Its hash, as publishers announce it (RIHS01).
     """
 
@@ -43,10 +43,10 @@ class TypeDefinition:
 
 
 def find_message_class(type_name: str) -> Any:
-    """The class of a type.
+    """Find the class of a type.
 
     Args:
-        type_name: Such as ``std_msgs/msg/String``.
+        type_name: The type, such as ``std_msgs/msg/String``.
 
     Raises:
         InvalidInput: If no such type is installed.
@@ -63,7 +63,7 @@ def find_message_class(type_name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def find_definition(type_name: str) -> TypeDefinition:
-    """The definition of a type, from the files that its package installed.
+    """Find the definition of a type, from the files that its package installed.
 
     Raises:
         InvalidInput: If its package or one of its files is not installed.
@@ -88,13 +88,13 @@ def _split(type_name: str) -> tuple[str, str, str]:
 
 
 def _short(type_name: str) -> str:
-    """Name of a type as definitions write it: without the folder."""
+    """Return a type's name as definitions write it: without the folder."""
     package, _, name = _split(type_name)
     return f"{package}/{name}"
 
 
 def _parts(text: str, of: str) -> list[str]:
-    """Names of the types that the fields of a definition have."""
+    """Return the names of the field types in a definition."""
     package, folder, _ = _split(of)
     found = []
     for written in _FIELD.findall(re.sub(r"#.*", "", text)):

@@ -1,12 +1,12 @@
-"""Commands from the wire to simulated arms, in the order in which they came.
+"""Passes commands from the wire to simulated arms, in order of arrival.
 
-``SimulatedArm.commands`` has the method behind every command topic; what its message says becomes
-the arguments. The dVRK keeps one message of
-each topic and reads it every 0.1 ms, or later where its machine is busy: of messages that arrive
-in one burst only the newest is acted on, of those that come one after the other each is. This loop
-reads once a cycle, or later while the arms' thread stalls. So it keeps more than one, and drops by
-their arrival those that the dVRK would not have seen. Servo streams, which a busy machine delivers
-in bursts, are all applied: the newest wins, and none of a relative stream is lost.
+``SimulatedArm.commands`` has the method behind every command topic; the message's content becomes
+the arguments. The dVRK keeps one message of each topic and reads it every 0.1 ms, or later if its
+machine is busy: of messages in one burst it executes only the newest, of messages that come one
+after the other it executes each. This loop reads once a cycle, or later while the arms' thread
+stalls. So it keeps more than one, and by their arrival times drops those that the dVRK would not
+have seen. Servo streams, which a busy machine delivers in bursts, are all applied: the newest
+wins, and no message of a relative stream is lost.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ __all__ = ["ARM_READERS", "CommandQueue", "newest_of_bursts", "pose_or_none"]
 Reader: TypeAlias = Callable[[Any], tuple[Any, ...]]
 
 _DEPTH = 50
-"""Messages of a topic that can wait: those of 30 ms at 1.5 kHz."""
+"""Queue depth of a topic: 30 ms at 1.5 kHz."""
 
 _BURST_NS = 1_000_000
-"""Messages of a topic that come closer than this after one another are one burst: with the
-recorded software, of three words sent back to back only the last was acted on."""
+"""Messages of a topic with shorter gaps than this form one burst: with the recorded software, of
+three words sent back to back only the last took effect."""
 
 
 class CommandQueue:
-    """All commands of a process, taken together and acted on in the order of their arrival.
+    """All commands of a process, taken together and executed in order of arrival.
 
     Args:
         node: The node.
@@ -64,7 +64,7 @@ class CommandQueue:
             topics: Topics of the contract.
             namespace: Where their names begin.
             commands: What each topic does, by its name.
-            readers: How those messages are read whose type alone does not tell, by topic.
+            readers: By topic, how to read messages whose type alone does not define that.
         """
         for topic in topics:
             kind = topic.message
@@ -77,7 +77,7 @@ class CommandQueue:
             self._group.subscribe(kind, namespace + topic.name, qos, command)
 
     def act(self) -> None:
-        """Act on all that has arrived, of a burst on its newest."""
+        """Execute all commands that have arrived; of a burst, only the newest."""
         for _, message, topic, command in newest_of_bursts(self._group.take_all()):
             try:
                 command.act(*command.read(message))
@@ -85,12 +85,12 @@ class CommandQueue:
                 self._dropped.note_failure(topic, error)
 
     def close(self) -> None:
-        """Hear nothing any more."""
+        """Stop receiving."""
         self._group.close()
 
 
 class _Command(NamedTuple):
-    """One command: how its messages are read, what they do, and whether they come as a stream."""
+    """One command: how to read its messages, what they do, and whether they form a stream."""
 
     read: Reader
     act: Callable[..., None]
@@ -98,14 +98,14 @@ class _Command(NamedTuple):
 
 
 def newest_of_bursts(arrived: Sequence[Arrival]) -> list[Arrival]:
-    """What a reader sees that keeps one message of each topic.
+    """Return what a reader that keeps one message of each topic would see.
 
     Args:
         arrived: Messages, oldest first; their keys are commands, one for each topic.
 
     Returns:
-        Those of a stream, and those that no other of their topic followed within a millisecond,
-        oldest first.
+        Messages of a stream, and messages that no other of their topic followed within a
+        millisecond, oldest first.
     """
     followed_at: dict[int, int] = {}
     seen = []
@@ -119,9 +119,9 @@ def newest_of_bursts(arrived: Sequence[Arrival]) -> list[Arrival]:
 
 
 def pose_or_none(pose: Any) -> Array | None:
-    """A Pose as a matrix (4, 4), its quaternion normalised; None if that cannot be done.
+    """Convert a Pose to a matrix (4, 4), normalising its quaternion; None if impossible.
 
-    NaN in the position is kept: what it does is the arm's affair.
+    NaN in the position is kept: the arm handles it.
     """
     p, q = pose.position, pose.orientation
     quaternion = np.array([q.x, q.y, q.z, q.w])
@@ -172,7 +172,7 @@ _READERS: dict[Any, Reader] = {
     CartesianState: _cartesian_state,
     CartesianImpedance: lambda message: (),
 }
-"""Arguments by the type of the message."""
+"""How to read the arguments, by message type."""
 
 ARM_READERS: Mapping[str, Reader] = {
     "servo_jp": _servo_jp,
@@ -180,4 +180,4 @@ ARM_READERS: Mapping[str, Reader] = {
     "jaw/servo_jf": _effort,
     "set_base_frame": lambda message: (pose_or_none(message.pose), message.header.frame_id),
 }
-"""Arguments of those commands of an arm whose type alone does not tell."""
+"""The same for an arm's commands whose message type alone does not define it."""

@@ -1,4 +1,4 @@
-"""Events of simulated arms: sent at once, in their order, each with a stamp of its own."""
+"""Events of simulated arms: sent at once, in order, each with its own stamp."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EventPublishers:
         node: The node.
         topics: Event topics of the contract.
         namespace: Where their names begin.
-        stamps: Where stamps come from.
+        stamps: The source of stamps.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class EventPublishers:
         }
 
     def publish(self, events: Iterable[Any]) -> None:
-        """Send events in their order."""
+        """Send events in order."""
         for topic, value in events:
             publisher, kind = self._publishers[topic]
             publisher.publish(_MAKERS[kind](value, self._stamps))
@@ -58,4 +58,4 @@ _MAKERS: dict[Any, Callable[[Any, EventStamps], Any]] = {
     Float64: lambda value, _: Float64(data=float(value)),
     Empty: lambda value, _: Empty(),
 }
-"""Messages by the type of the topic."""
+"""Message factories by the type of the topic."""

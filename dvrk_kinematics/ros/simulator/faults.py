@@ -1,7 +1,7 @@
-"""Faults on purpose, for tests and teaching: one trigger a fault, offered only if asked for.
+"""Deliberate faults for tests and teaching: one trigger per fault, offered only on request.
 
-The services stand under the node's own name (``/dvrk/faults/PSM1/power_loss``), where no real arm
-has anything. Which joint, how far and how long are parameters of the node.
+The services are below the node's own name (``/dvrk/faults/PSM1/power_loss``), where no real arm
+has any names. Which joint, how far and how long are parameters of the node.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def offer_faults(
     Args:
         node: The node.
         arm: The arm.
-        gate: The way out of its state.
-        settings: Gives the parameters now in force.
+        gate: The gate for its state messages.
+        settings: Returns the current parameters.
         lock: Held while a fault is injected.
     """
     injector = _Injector(arm, gate, settings)

@@ -1,9 +1,9 @@
 """The node arm_simulator: arms that nothing on the wire can tell from those of a dVRK.
 
-One loop in a thread of its own does everything in order: it acts on the commands that arrived,
-lets the arms make one control cycle, and sends events and states. It plays two threads of the
-dVRK: the one that makes the data, which stalls now and then, and the one that publishes the newest
-datum all the same. The executor answers services and parameters only; a lock keeps the two apart.
+One loop in its own thread does everything in order: it executes the commands that arrived, lets
+the arms make one control cycle, and sends events and states. It simulates two threads of the dVRK:
+the one that makes the data, which stalls now and then, and the one that still publishes the newest
+datum. The executor answers only services and parameters; a lock separates it from the loop.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from dvrk_kinematics.simulation import (
 __all__ = ["ArmSimulator", "main", "make_system"]
 
 _WATCH_S = 0.5
-"""How often the executor looks whether the loop still runs."""
+"""How often the executor checks whether the loop still runs."""
 
 
 class ArmSimulator(Node):
@@ -93,8 +93,8 @@ class ArmSimulator(Node):
         self.loop = SteadyLoop(
             1.0 / settings.rate,
             self._tick,
-            # Nothing of what is there now is ever looked at again, so that a collection takes less
-            # than 1 ms and can be made at any time.
+            # The collector never scans the objects that exist now again, so a collection takes
+            # less than 1 ms and can run at any time.
             is_at_rest=lambda: True,
             on_error=lambda _: None,
             name="arms",
@@ -110,7 +110,7 @@ class ArmSimulator(Node):
         )
 
     def stop(self) -> None:
-        """End the loop; nothing is published any more."""
+        """End the loop, and stop publishing."""
         self.loop.stop()
         self._commands.close()
         self._tf.close()
@@ -158,7 +158,7 @@ class ArmSimulator(Node):
             )
 
     def _tick(self, tick: Tick) -> None:
-        """Publish the newest datum, be it new or not."""
+        """Publish the newest datum, whether new or not."""
         with self._lock:
             datum_ns = self._thread.newest_ns(tick.now_ns)
             if datum_ns != self._datum_ns:
@@ -167,7 +167,7 @@ class ArmSimulator(Node):
             self._publish_state(tick)
 
     def _cycle(self, datum_ns: int) -> None:
-        """One control cycle."""
+        """Run one control cycle."""
         self._commands.act()
         self.system.step(datum_ns)
         for source, events in self._events:
@@ -183,13 +183,13 @@ class ArmSimulator(Node):
             self._tf.publish(self.system.transforms(), stamps)
 
     def _watch(self) -> None:
-        """Fail with the loop: a node that goes on without its arms would help nobody."""
+        """Fail if the loop fails: a node without its arms would be useless."""
         if self.loop.error is not None:
             raise self.loop.error
 
 
 def make_system(settings: SimulatorSettings) -> SimulatedSystem:
-    """The arms that the parameters ask for.
+    """Make the arms that the parameters request.
 
     Raises:
         DvrkError: If there is no such instrument or endoscope.

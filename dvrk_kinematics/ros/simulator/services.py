@@ -1,8 +1,8 @@
 """Services of simulated arms.
 
-They are answered by the executor's thread and therefore take the lock that the loop holds while
-it works on the arms; the loop waits for one kinematics call at most. What a call makes an arm say
-(a warning) is sent by the loop at its next cycle, so that all topics have one writer.
+The executor's thread answers them. It therefore takes the lock that the loop holds while it works
+on the arms; the loop waits for one kinematics call at most. If a call makes an arm publish a
+warning, the loop sends it in its next cycle, so that all topics have one writer.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def offer_services(
         node: The node.
         services: Services of the contract.
         namespace: Where their names begin.
-        arm: Who answers.
-        lock: Held while the arm is asked.
+        arm: The arm that answers.
+        lock: Held while the arm computes the answer.
     """
     for service in services:
         answer = _ANSWERS[service.name]
@@ -57,7 +57,7 @@ def _locked(answer: Answer, arm: SimulatedArm, lock: threading.Lock) -> Callable
 
 
 def _operating_state(arm: SimulatedArm, _: Any, response: Any) -> None:
-    # Without a stamp, as the dVRK answers.
+    # Without a stamp, like the dVRK's answer.
     state = arm.operating_state
     response.operating_state.state = state.state
     response.operating_state.is_homed = state.is_homed
@@ -95,4 +95,4 @@ _ANSWERS: dict[str, Answer] = {
     "local/forward_kinematics": _local_forward,
     "inverse_kinematics": _inverse,
 }
-"""Answers by the name of the service."""
+"""Answer functions by service name."""

@@ -14,7 +14,7 @@ __all__ = ["SimulatorSettings"]
 
 @dataclass(frozen=True)
 class SimulatorSettings:
-    """What a user can choose about the simulated arms."""
+    """A user's settings for the simulated arms."""
 
     arms: tuple[str, ...] = parameter(
         ("PSM1",), "arms in this process", choices=ARMS, read_only=True
@@ -110,7 +110,7 @@ class SimulatorSettings:
     )
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse inconsistent settings."""
         if len(set(self.arms)) != len(self.arms):
             raise InvalidInput("arms", f"{list(self.arms)} names an arm twice")
         if not self.arms:
@@ -121,7 +121,7 @@ class SimulatorSettings:
         self._check_fault()
 
     def _check_fault(self) -> None:
-        """Refuse a joint that no arm has, and a jump out of all proportion."""
+        """Refuse a joint that no arm has, and an absurdly large jump."""
         widths: dict[str, float] = {}
         for name in self.arms:
             for joint, width in driven_joints(name).items():

@@ -13,19 +13,19 @@ __all__ = ["DatumStamps", "EventStamps", "random_of"]
 
 _CLOSE_NS = 10_000
 _TRIES = 5
-"""What passes between two readings is the business of ``ClockReadings``: when this process is put
-aside just between them, it reads again."""
+"""``ClockReadings`` models the time between two readings: if this process is suspended just
+between them, :class:`DatumStamps` reads again."""
 
 
 def random_of(seed: int, purpose: str) -> np.random.Generator:
-    """Random numbers for one purpose: the same for the same seed, whatever others draw."""
+    """Make a random generator for one purpose: its numbers depend only on the seed and purpose."""
     return np.random.default_rng([seed, *purpose.encode()])
 
 
 class EventStamps:
     """Stamps that strictly increase, whatever the clock does.
 
-    Clients tell a new event from an old one by its stamp, and several fall into one cycle.
+    Clients tell a new event from an old one by its stamp, and one cycle can have several events.
 
     Args:
         read_clock: The node's clock (ns).
@@ -36,23 +36,23 @@ class EventStamps:
         self._last = 0
 
     def next(self) -> int:
-        """A stamp (ns) later than all before; never 0, which means invalid."""
+        """Return a stamp (ns) later than all before; never 0, which means invalid."""
         self._last = max(self._read_clock(), self._last + 1)
         return self._last
 
 
 class DatumStamps:
-    """Stamps of the messages of one datum: *now* less its age, each read anew.
+    """Stamps of the messages of one datum: *now* minus its age, each read anew.
 
-    They differ by what passes between two readings of clocks, so that the same datum published
-    again can have an earlier stamp.
+    They differ by the time between two clock readings, so the same datum published again can have
+    an earlier stamp.
 
     Args:
         read_clock: The node's clock (ns).
-        readings: What passes between two readings.
+        readings: The time between two readings.
         read_monotonic: The clock on which data are made (ns).
-        is_simulated: Whether the node's clock is one that comes in steps, over /clock. An age on
-            another clock tells nothing then: a datum is stamped once, with the time of its making.
+        is_simulated: Whether the node's clock advances in steps, over /clock. An age on another
+            clock is then meaningless: a datum is stamped once, with the time of its creation.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class DatumStamps:
         self._made_ns = 0
 
     def begin(self, datum_ns: int) -> None:
-        """Take the datum that is published now.
+        """Set the datum to publish now.
 
         Args:
             datum_ns: When it was made (ns, monotonic).
@@ -89,6 +89,6 @@ class DatumStamps:
         self._made_ns = now - (before - datum_ns)
 
     def next(self) -> int:
-        """The stamp (ns) of its next message; never 0, which means invalid."""
+        """Return the stamp (ns) of its next message; never 0, which means invalid."""
         error_ns = 0 if self._is_simulated else self._readings.error_ns()
         return max(self._made_ns - error_ns, 1)

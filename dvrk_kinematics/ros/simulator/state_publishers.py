@@ -1,7 +1,7 @@
-"""State topics of simulated arms: sent in each cycle to those who listen.
+"""State topics of simulated arms: sent to their subscribers in each cycle.
 
-Whether anybody listens is asked in every cycle, so that a new subscriber gets the next state. That
-takes 0.2 us a topic. A message that nobody hears would take ten times as long.
+We check for subscribers in every cycle, so that a new one gets the next state. That takes 0.2 us
+per topic. Publishing a message without subscribers would take ten times as long.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WRITERS: dict[Any, Callable[[], Writer]] = {
 
 
 class Delivery(Enum):
-    """What becomes of the state of an arm on its way out."""
+    """What happens to an arm's state messages on their way out."""
 
     SENT = "sent"
     DROPPED = "dropped"
@@ -51,7 +51,7 @@ class Delivery(Enum):
 
 
 class StateGate:
-    """The way out of one arm's state: open, or disturbed on purpose."""
+    """The gate for one arm's state messages: open, or deliberately disturbed."""
 
     def __init__(self) -> None:
         self.delivery = Delivery.SENT
@@ -79,7 +79,7 @@ class StateGate:
                 self._waiting.append((self.late.until_ns, publisher, data))
 
     def flush(self, now_ns: int) -> None:
-        """Publish what has waited long enough; what still waits is lost when the fault ends."""
+        """Publish messages delayed long enough; the rest are lost when the fault ends."""
         if self.delivery not in (Delivery.DELAYED, Delivery.LATE):
             self._waiting.clear()
         while self._waiting and self._waiting[0][0] <= now_ns:
@@ -100,8 +100,8 @@ class StatePublishers:
         node: The node.
         topics: State topics of the contract.
         namespace: Where their names begin.
-        readings: Gives what each topic says now, by its name.
-        gate: The way out.
+        readings: Returns each topic's current reading, by topic name.
+        gate: The gate for outgoing messages.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class StatePublishers:
         ]
 
     def publish(self, stamps: DatumStamps, now_ns: int) -> None:
-        """Send one message of every topic that somebody hears.
+        """Send one message of every topic that has subscribers.
 
         Args:
             stamps: Stamps of the messages, all of one datum.
@@ -137,13 +137,13 @@ class StatePublishers:
                 gate.send(publisher, data, now_ns)
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         for entry in self._entries:
             entry.publisher.close()
 
 
 class TransformPublisher:
-    """tf, one message a frame.
+    """Publishes tf, one message per frame.
 
     Args:
         node: The node.
@@ -156,7 +156,7 @@ class TransformPublisher:
         self._writers: dict[str, TransformWriter] = {}
 
     def is_heard(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there are subscribers."""
         return self._publisher.is_heard()
 
     def publish(self, transforms: Iterable[Any], stamps: DatumStamps) -> None:
@@ -166,5 +166,5 @@ class TransformPublisher:
             self._publisher.publish(writer.write(transform, stamps.next()))
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         self._publisher.close()

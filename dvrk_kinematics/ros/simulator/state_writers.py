@@ -1,8 +1,8 @@
-"""Readings of simulated arms as bytes to publish.
+"""Converts readings of simulated arms to bytes for publishing.
 
-A state message keeps its names and lengths for thousands of cycles and is serialised once; it is
-laid out anew only when these change, as when a tool is engaged or the base frame is renamed.
-A reading that is not valid is sent with stamp 0, as the dVRK does.
+A state message keeps its names and lengths for thousands of cycles and is serialised once. It is
+laid out anew only when these change, such as when a tool is engaged or the base frame is renamed.
+An invalid reading is sent with stamp 0, as the dVRK does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Writer(Protocol):
     """Turns readings of one topic into bytes."""
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a reading.
+        """Write the message for a reading.
 
         Args:
             reading: The reading.
@@ -43,7 +43,7 @@ class Writer(Protocol):
 
 
 class _Relaid:
-    """A patched message and the places of its numbers, laid out anew when its key changes."""
+    """A patched message and the positions of its numbers, laid out anew when its key changes."""
 
     def __init__(self) -> None:
         self.key: Hashable = object()
@@ -64,7 +64,7 @@ class JointWriter:
         self._laid = _Relaid()
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a JointReading."""
+        """Write the message for a JointReading."""
         laid = self._laid
         names, position, velocity, effort, is_valid = reading
         key = (names, len(position), len(velocity), len(effort))
@@ -89,7 +89,7 @@ class _StampedWriter:
     def write_numbers(
         self, numbers: Array | tuple[float, ...], frame_id: str, is_valid: bool, ns: int
     ) -> bytes:
-        """The message of some numbers; stamp 0 if they are not valid."""
+        """Write the message for some numbers; stamp 0 if they are invalid."""
         laid = self._laid
         if laid.key != frame_id:
             stamped = self._make()
@@ -106,7 +106,7 @@ class PoseWriter(_StampedWriter):
         super().__init__(PoseStamped, "pose")
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a PoseReading."""
+        """Write the message for a PoseReading."""
         T, frame_id, is_valid = reading
         return self.write_numbers(pose_numbers(T.tolist()), frame_id, is_valid, ns)
 
@@ -118,7 +118,7 @@ class TwistWriter(_StampedWriter):
         super().__init__(TwistStamped, "twist")
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a TwistReading."""
+        """Write the message for a TwistReading."""
         twist, frame_id, is_valid = reading
         return self.write_numbers(twist, frame_id, is_valid, ns)
 
@@ -130,19 +130,19 @@ class WrenchWriter(_StampedWriter):
         super().__init__(WrenchStamped, "wrench")
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a WrenchReading."""
+        """Write the message for a WrenchReading."""
         wrench, frame_id, is_valid = reading
         return self.write_numbers(wrench, frame_id, is_valid, ns)
 
 
 class JacobianWriter:
-    """Float64MultiArray, rows after each other; the dVRK's odd strides are kept."""
+    """Float64MultiArray, row by row; the dVRK's odd strides are kept."""
 
     def __init__(self) -> None:
         self._laid = _Relaid()
 
     def write(self, reading: Array, ns: int) -> bytes:
-        """The message of a Jacobian (6, n)."""
+        """Write the message for a Jacobian (6, n)."""
         laid = self._laid
         if laid.key != reading.shape:
             rows, columns = reading.shape
@@ -163,7 +163,7 @@ class TransformWriter:
         self._laid = _Relaid()
 
     def write(self, reading: Any, ns: int) -> bytes:
-        """The message of a FrameTransform."""
+        """Write the message for a FrameTransform."""
         laid = self._laid
         parent, child, T, is_valid = reading
         if laid.key != (parent, child):

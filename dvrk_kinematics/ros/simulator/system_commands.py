@@ -1,4 +1,4 @@
-"""Commands to the system as a whole: power, homing, and sounds that are only told."""
+"""Commands to the system as a whole: power, homing, and sounds that are only reported."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class SystemCommands:
 
     Args:
         system: The arms.
-        events: Where the volume is told.
-        logger: Where a text to be spoken is written.
+        events: Publishes the volume.
+        logger: Logs the text to be spoken.
 
     Attributes:
         by_topic: The method behind every topic.
@@ -37,14 +37,14 @@ class SystemCommands:
         }
 
     def set_volume(self, volume: float) -> None:
-        """Take a volume, kept between 0 and 1; what is not a number changes nothing."""
+        """Set the volume, limited to between 0 and 1; NaN changes nothing."""
         if isnan(volume):
             return
         self._events.publish([Event("volume", min(max(volume, 0.0), 1.0))])
 
     def beep(self, _: list[float]) -> None:
-        """Heard, and nothing more: a simulated arm has no loudspeaker."""
+        """Do nothing: a simulated arm has no loudspeaker."""
 
     def string_to_speech(self, text: str) -> None:
-        """Write what the dVRK would say."""
+        """Log what the dVRK would say."""
         self._logger.info(f"says: {text}")
