@@ -93,7 +93,7 @@ class Player:
         self.last_stop: Finding | None = None
 
     def adopt(self, settings: PlayerSettings) -> None:
-        """Take other settings; to be called while nothing moves."""
+        """Replace the settings; call only while nothing moves."""
         self._settings = settings
 
     @property
@@ -104,7 +104,7 @@ class Player:
 
     @property
     def commanded(self) -> Sample:
-        """What was commanded last; the setpoint at rest if nothing is."""
+        """The last commanded state; the setpoint at rest if nothing moves."""
         if self._active is not None:
             return self._active.clock.sample()
         if self._jog is not None:
@@ -133,7 +133,7 @@ class Player:
         )
 
     def take_results(self) -> list[GoalResult]:
-        """Give the goals that ended since the last call."""
+        """Return the results of the goals that ended since the last call."""
         taken, self._results = self._results, []
         return taken
 
