@@ -112,7 +112,7 @@ def find_rate_profile(
     size = np.maximum(np.abs(inner), _TINY)
     brake = acceleration / size
     bend = np.where(inner < 0.0, -curves, curves) / size
-    # Two joints of which one needs u above and the other u below some line in x.
+    # Two joints: one needs u above, the other u below some line in x.
     apart = np.maximum(bend[:, None, :] - bend[:, :, None], 1e-200)
     turn = ((brake[:, :, None] + brake[:, None, :]) / apart).min(axis=1)
     tops = np.minimum(fast, turn)
