@@ -36,7 +36,7 @@ class SimulatedJaw:
     # Readings.
 
     def freeze(self) -> None:
-        """Keeps what readings say from now on, because joints are not known any more."""
+        """Freezes the content of readings, because joints are no longer known."""
         self._last = (self.measured_js(), self.setpoint_js())
 
     def measured_js(self) -> JointReading:
