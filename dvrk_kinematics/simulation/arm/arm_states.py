@@ -1,4 +1,4 @@
-"""Power and operating state of an arm: what leads from one state to the next, and what it does."""
+"""Power and operating state of an arm: the transitions between states, and their actions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATES: dict[SubState, tuple[State, bool]] = {
     SubState.PAUSED: (State.PAUSED, False),
     SubState.FAULT: (State.FAULT, False),
 }
-"""What is published in each sub-state: the state, and whether it is busy."""
+"""Published in each sub-state: the state, and whether it is busy."""
 
 
 class Readiness:

@@ -1,4 +1,4 @@
-"""Where the base of an arm is, as its poses are told."""
+"""Where the base of an arm is, for the poses that it reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dvrk_kinematics.simulation.control.memo import Memo
 __all__ = ["IDENTITY", "BaseFrame"]
 
 IDENTITY = frozen(np.eye(4))
-"""The one array that stands for no base frame: it costs no product."""
+"""The one array that stands for no base frame: it saves the product."""
 
 
 class BaseFrame:

@@ -36,11 +36,11 @@ class Mode(str, Enum):
 
 
 _SLOWEST = 1e-12
-"""Least speed and acceleration of a move (SI): a ratio may be any number above 0, also one whose
+"""Least speed and acceleration of a move (SI): a ratio may be any number above 0, even one whose
 product with a limit is not."""
 
 _REFUSALS_PER_WARNING = 1000
-"""The dVRK warns about the cannula once in so many refusals."""
+"""The dVRK warns about the cannula once in this many refusals."""
 
 
 class MotionController:
@@ -171,7 +171,7 @@ class MotionController:
         elif mode is Mode.TRAJECTORY:
             speed = [0.0] * len(servo.setpoint)
             if self.mode is Mode.POSITION:
-                # A stream goes over into a move with its speed, as far as moves may be fast.
+                # A stream turns into a move with its speed, as far as the speed limit allows.
                 pairs = zip(servo.measured_v, self._mechanism.limits.velocity, strict=True)
                 speed = [max(-v, min(v, speed_now)) for speed_now, v in pairs]
             self._move_at = (list(servo.setpoint), speed)

@@ -1,4 +1,4 @@
-"""Where events wait until they are taken, and how often an arm complains."""
+"""Collects an arm's events, and limits how often it warns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dvrk_kinematics.simulation.readings import Event, EventValue
 __all__ = ["Reporter"]
 
 _SILENCE_S = 2.0
-"""How long the dVRK says nothing more about refused commands (ArmIsReady)."""
+"""How long the dVRK stays silent about further refused commands (ArmIsReady)."""
 
 
 class Reporter:

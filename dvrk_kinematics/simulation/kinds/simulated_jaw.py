@@ -63,7 +63,7 @@ class SimulatedJaw:
     # Commands.
 
     def servo_jp(self, position: Sequence[float]) -> None:
-        """Jaw set-point (rad) at once; in Cartesian space the last pose is solved again."""
+        """Sets the jaw (rad) at once; in Cartesian space the last pose is solved again."""
         value = self._value("jaw_servo_jp", position)
         if value is None:
             return
