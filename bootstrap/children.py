@@ -100,7 +100,7 @@ def end_group(leader: subprocess.Popen[bytes]) -> None:
 
 
 def _lives(leader: subprocess.Popen[bytes]) -> bool:
-    """Whether any process of a group still runs. A zombie does not count."""
+    """Whether any process of a group still runs. A zombie that nobody reaped does not count."""
     leader.poll()
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:

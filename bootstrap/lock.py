@@ -16,7 +16,7 @@ __all__ = ["hold_lock"]
 def hold_lock(path: Path) -> Iterator[int]:
     """Hold the clone's lock, after waiting for its present holder.
 
-    The kernel releases it when its last holder ends, however that ends: there is no clean-up.
+    The kernel releases it when its last holder ends, however that ends: no clean-up is needed.
 
     Args:
         path: The lock file.
