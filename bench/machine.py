@@ -1,4 +1,4 @@
-"""A line about the machine and the moment, for every table of figures."""
+"""A line about the machine and the time, for every table of figures."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ __all__ = ["ROOT", "die_with_parent", "processes"]
 ROOT = Path(__file__).parents[1]
 
 _PR_SET_PDEATHSIG = 1
-"""From <sys/prctl.h>: the signal that a process gets when its parent dies."""
+"""From <sys/prctl.h>: the signal that a process receives when its parent dies."""
 # Looked up here: between fork and exec, a lock that another thread held would never be released.
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
@@ -25,14 +25,14 @@ _END_S = 30.0
 
 
 def die_with_parent() -> None:
-    """In a child, before it runs: be told to end when the parent is killed."""
+    """In a child, before it runs: request a signal to end when the parent is killed."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextmanager
 def processes(commands: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-    """Run Python modules for as long as a with-block lasts; none is left afterwards.
+    """Run Python modules while a with-block lasts; none is left afterwards.
 
     Args:
         commands: For each process, the module and its arguments.
@@ -41,8 +41,8 @@ def processes(commands: Sequence[Sequence[str]]) -> Iterator[list[int]]:
         Their ids.
 
     Raises:
-        RuntimeError: If one of them did not end well, or had to be killed. What the with-block
-            raised goes before.
+        RuntimeError: If one of them failed, or had to be killed. An exception of the with-block
+            has priority.
     """
     started: list[subprocess.Popen[bytes]] = []
     with ExitStack() as stack:

@@ -141,7 +141,7 @@ def _demo(arguments: list[str]) -> int:
 
 
 def _up(arguments: list[str]) -> int:
-    # Only what records needs more than the base.
+    # Only commands that record need more than the base.
     interpreter, environ = _prepare(*(["bags"] if _asks_to_record(arguments) else []))
     clone = Clone(_ROOT, detect_ros(os.environ))
     environ.setdefault("DVRK_BAGS", str(clone.work / "bags"))
@@ -175,7 +175,7 @@ def _docs(arguments: list[str]) -> int:
     if arguments:
         raise Problem(f"docs takes no arguments, got {arguments[0]!r}")
     interpreter, environ = _prepare("docs")
-    # Material advertises its successor on every start otherwise.
+    # Otherwise Material advertises its successor on every start.
     environ["NO_MKDOCS_2_WARNING"] = "1"
     command = [str(interpreter), "-m", "mkdocs", "build", "--strict"]
     code = run_command(command, _ROOT, environ)
@@ -190,7 +190,7 @@ def _benches() -> list[str]:
 
 
 def _prepare(*extras: str) -> tuple[Path, dict[str, str]]:
-    """The interpreter for a command and its environment, made if need be."""
+    """The interpreter for a command and its environment, made if necessary."""
     clone = Clone(_ROOT, detect_ros(os.environ))
     check_python(clone.flavour, os.environ, sys.version_info[:2])
     interpreter = Path(sys.executable)

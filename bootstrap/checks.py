@@ -19,10 +19,10 @@ __all__ = ["run_checks"]
 _ROS_TESTS = "test/ros"
 
 _WORKERS = 2
-"""How many files of tests that start processes run beside each other; more starve two cores."""
+"""How many test files that start processes run in parallel; more starve two cores."""
 
 _FAST = "--fast"
-"""The argument that leaves out what starts processes, for a look between two changes."""
+"""The argument that skips tests that start processes, for a quick check between two changes."""
 
 
 def run_checks(
@@ -32,7 +32,7 @@ def run_checks(
     arguments: Sequence[str],
     older: Path | None = None,
 ) -> int:
-    """Run every check, and say at the end which ones failed.
+    """Run every check, and report at the end which ones failed.
 
     Args:
         root: The clone.
@@ -41,7 +41,7 @@ def run_checks(
         arguments: If any, only pytest runs, with these; ``--fast`` alone runs all but the tests
             that start processes, and those with an older numpy.
         older: Folder with the numpy of a stock ROS 2 Jazzy; if given, the tests that need no ROS
-            run once more with it, but for campaigns of random and hostile cases.
+            run once more with it, except campaigns of random and hostile cases.
 
     Returns:
         Exit code, 0 if all is well.
@@ -64,12 +64,12 @@ def run_checks(
         "tests": runner.passes("tests", [*parallel, "test/unit"]),
     }
     if not is_fast:
-        # What is random or hostile looks for mistakes of ours, and has done so above.
+        # Random and hostile cases look for our own mistakes, and have run above.
         usual = ["-k", "not campaign and not hostile and not random"]
         # Neither ./dvrk itself nor the building of the site computes with numpy.
         left_out = [f"--ignore=test/unit/{part}" for part in ("bootstrap", "docs/test_site.py")]
         pure = [*parallel, "-q", "test/unit", *left_out, *usual]
-        # Tests with processes wait much of their time, so that there is room for others.
+        # Tests with processes mostly wait, so there is room for others.
         with runner.with_path(older).beside(pure) if older else nullcontext() as finish:
             passed["tests with ROS"] = runner.passes("tests with ROS", [*beside, _ROS_TESTS])
             if finish is not None:
@@ -97,13 +97,13 @@ def _with_tools(environ: Mapping[str, str], cache: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Runner:
-    """Runs checks in the clone, and tells what they are and how long they took."""
+    """Runs checks in the clone, and reports their names and durations."""
 
     root: Path
     environ: Mapping[str, str]
 
     def with_path(self, folder: Path) -> _Runner:
-        """The same with a folder in which modules are looked for first."""
+        """Return the same runner with a folder that is searched first for modules."""
         path = f"{folder}:{self.environ['PYTHONPATH']}"
         return replace(self, environ={**self.environ, "PYTHONPATH": path})
 
@@ -123,7 +123,7 @@ class _Runner:
             command: The check's command.
 
         Yields:
-            Waits for the check, prints what it said below a name, and tells whether it passed.
+            Waits for the check, prints its output below a name, and returns whether it passed.
         """
         with TemporaryFile() as said:
             child = subprocess.Popen(
@@ -151,7 +151,7 @@ class _Runner:
 
 
 def _give_way() -> None:
-    """Leave the cores to whatever else wants them; for a child, before it runs."""
+    """Leave the cores to other processes; for a child, before it runs."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 

@@ -38,7 +38,7 @@ def take_stop_signals(handler: Callable[[int, FrameType | None], None]) -> Itera
 
 
 def run_command(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> int:
-    """Run a command on this terminal; asked to stop, let it stop in its own way and wait for it.
+    """Run a command on this terminal; if asked to stop, let it stop on its own and wait for it.
 
     Args:
         command: The command and its arguments.
@@ -57,13 +57,13 @@ def run_command(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -
     def pass_on(number: int, _: FrameType | None) -> None:
         stops.append(number)
         # The terminal has sent its Ctrl-C to the child already, and a second one would cut the
-        # child's own cleaning up short.
+        # child's own clean-up short.
         if children and not (number == signal.SIGINT and len(stops) == 1 and _is_foreground()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(children[0].pid, signal.SIGINT)
 
     with take_stop_signals(pass_on):
-        # A signal while the child is being made waits until there is one to pass it on to.
+        # A signal during the start of the child waits until we can pass it on.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
         unblock = partial(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
         try:
@@ -100,7 +100,7 @@ def end_group(leader: subprocess.Popen[bytes]) -> None:
 
 
 def _lives(leader: subprocess.Popen[bytes]) -> bool:
-    """Whether any process of a group still runs. A zombie does not, whoever forgot to reap it."""
+    """Whether any process of a group still runs. A zombie that nobody reaped does not count."""
     leader.poll()
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:

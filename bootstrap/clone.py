@@ -1,4 +1,4 @@
-"""Where things lie in a clone, and which ROS 2 is used there."""
+"""Where things are in a clone, and which ROS 2 it uses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Clone:
 
     @property
     def work(self) -> Path:
-        """Folder of everything that is made and can be thrown away, ignored by git."""
+        """Folder of everything that is generated and disposable, ignored by git."""
         return self.root / ".dvrk"
 
     @property
@@ -64,7 +64,7 @@ class Clone:
 
 
 def detect_ros(environ: Mapping[str, str]) -> str:
-    """Tell which ROS 2 the shell has sourced.
+    """Detect which ROS 2 the shell has sourced.
 
     Args:
         environ: The environment. DVRK_ROS marks one that ./dvrk itself has made.
@@ -90,7 +90,7 @@ def check_python(flavour: str, environ: Mapping[str, str], version: tuple[int, i
     """Refuse an interpreter that a sourced ROS 2 was not built for.
 
     Args:
-        flavour: What detect_ros told.
+        flavour: Result of detect_ros.
         environ: The environment.
         version: Major and minor version of the interpreter.
 

@@ -23,7 +23,7 @@ BASE_PURPOSES = ("ros", "core", "interfaces")
 
 
 def ensure_venv(clone: Clone, extras: Sequence[str] = ()) -> Path:
-    """Make sure that the virtual environment is there and whole.
+    """Make sure that the virtual environment exists and is complete.
 
     Args:
         clone: The clone.
@@ -45,7 +45,7 @@ def ensure_venv(clone: Clone, extras: Sequence[str] = ()) -> Path:
 
 
 def _identity(clone: Clone) -> dict[str, Any]:
-    """What a virtual environment cannot survive a change of."""
+    """The properties whose change invalidates a virtual environment."""
     return {
         "at": str(clone.venv),
         "python": ".".join(map(str, sys.version_info[:3])),
@@ -65,7 +65,7 @@ def _is_whole(clone: Clone, purposes: Sequence[str]) -> bool:
 
 
 def _is_made(clone: Clone) -> bool:
-    """Whether it was finished, here and by this Python, and nobody broke it since."""
+    """Whether it was finished, here and by this Python, and is still intact."""
     is_of_here = read_stamp(clone.venv).get("identity") == _identity(clone)
     return is_of_here and (clone.venv / "bin" / "python").exists()
 
@@ -87,15 +87,15 @@ def _make(clone: Clone, purposes: Sequence[str], lock: int) -> None:
 
 
 def _begun(clone: Clone) -> Path:
-    """Mark of an environment in the making: what it marks is ours to throw away."""
+    """Marker of an environment in the making: what it marks is ours to delete."""
     return clone.work / f"{clone.flavour}-begun"
 
 
 def _begin(clone: Clone) -> None:
-    """Declare it in the making: first whose it is, then that it is not whole."""
+    """Declare it in the making: first mark it as ours, then as incomplete."""
     _begun(clone).touch()
     remove_stamp(clone.venv)
-    # pip looks after bytecode beside the sources only, and a new source may look like the old one.
+    # pip only updates bytecode next to the sources, and a new source may look like the old one.
     shutil.rmtree(clone.bytecode, ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""Builds the interface packages that this machine lacks, anew only when their files change."""
+"""Builds the interface packages that this machine lacks, again only when their files change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bootstrap.steps import run_step
 __all__ = ["InterfacePackage", "ensure_interfaces", "list_packages"]
 
 _BUILT_WITH = ("ros-", "empy=", "numpy=")
-"""Beginnings of the requirements whose change asks for a new build."""
+"""Prefixes of the requirements whose change requires a new build."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class InterfacePackage:
 
 
 def list_packages(clone: Clone, environ: Mapping[str, str]) -> list[InterfacePackage]:
-    """The packages under interfaces/ that nobody else provides.
+    """The packages under interfaces/ that are not installed elsewhere.
 
     Args:
         clone: The clone.
@@ -66,7 +66,7 @@ def list_packages(clone: Clone, environ: Mapping[str, str]) -> list[InterfacePac
 
 
 def ensure_interfaces(clone: Clone) -> list[Path]:
-    """Make sure that every interface package is there.
+    """Make sure that every interface package exists.
 
     Returns:
         The prefixes of those that were built here.
@@ -117,7 +117,7 @@ def _stale(clone: Clone, packages: Sequence[InterfacePackage]) -> list[Interface
 
 
 def _build(clone: Clone, packages: Sequence[InterfacePackage], lock: int) -> None:
-    """Build from scratch: a half-made package is never built upon."""
+    """Build from scratch: never continue a partial build."""
     build = clone.interfaces / "build"
     stamps = {package.name: _stamp(clone, package) for package in packages}
     for package in packages:

@@ -14,9 +14,9 @@ __all__ = ["hold_lock"]
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[int]:
-    """Hold the clone's lock, waiting for whoever has it.
+    """Hold the clone's lock, after waiting for its present holder.
 
-    The kernel drops it when its last holder ends, however that ends: nothing is left to clean up.
+    The kernel releases it when its last holder ends, however that ends: no clean-up is needed.
 
     Args:
         path: The lock file.

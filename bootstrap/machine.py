@@ -1,4 +1,4 @@
-"""What this machine has, and whether that is enough to make the environment."""
+"""The machine's properties, and whether they suffice to make the environment."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_machine(folder: Path) -> Machine:
     """Look at this machine.
 
     Args:
-        folder: Where the environment is going to be.
+        folder: Where the environment will be.
     """
     return Machine(
         system=_system(),

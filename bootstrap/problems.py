@@ -10,7 +10,7 @@ __all__ = ["Problem", "explain_full_disk", "explain_log"]
 
 
 class Problem(Exception):
-    """Something that the user has to settle; its text says what is missing and what to do."""
+    """A problem for the user to solve; its text says what is missing and what to do."""
 
 
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
@@ -29,7 +29,7 @@ _FULL_BYTES = 1_000_000
 
 
 def explain_log(title: str, log: Path) -> str:
-    """Turn the log of a failed step into one sentence, with the cause where it is a known one.
+    """Turn the log of a failed step into one sentence, with the cause if it is known.
 
     Args:
         title: What the step did, such as "install ROS 2".

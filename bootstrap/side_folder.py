@@ -1,4 +1,4 @@
-"""Libraries in a folder of their own, to be put in front of those of the environment."""
+"""Libraries in their own folder, which precede those of the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ensure_side_folder"]
 
 
 def ensure_side_folder(clone: Clone, purpose: str) -> Path:
-    """Make sure that the libraries of a purpose are there, beside the environment's own versions.
+    """Make sure that a purpose's libraries exist, next to the environment's own versions.
 
     Args:
         clone: The clone.

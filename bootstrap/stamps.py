@@ -1,4 +1,4 @@
-"""Stamps: a small file that says what a folder was made from, written only when it is whole."""
+"""Stamps: a small file that states a folder's sources, written only when it is complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = "dvrk-stamp.json"
 
 
 def read_stamp(folder: Path) -> dict[str, Any]:
-    """What a folder says it was made from; empty if it is not whole."""
+    """The recorded sources of a folder; empty if it is not complete."""
     try:
         stamp = json.loads((folder / _NAME).read_text())
     except (OSError, ValueError):
@@ -23,7 +23,7 @@ def read_stamp(folder: Path) -> dict[str, Any]:
 
 
 def write_stamp(folder: Path, stamp: dict[str, Any]) -> None:
-    """Declare a folder whole. The rename makes it all or nothing."""
+    """Declare a folder complete. The rename makes it all or nothing."""
     draft = folder / f"{_NAME}.new"
     draft.write_text(json.dumps(stamp, indent=1, sort_keys=True))
     draft.replace(folder / _NAME)

@@ -16,7 +16,7 @@ from bootstrap.problems import Problem, explain_log
 __all__ = ["run_step"]
 
 _QUIET_SECONDS = 15.0
-"""Where there is no terminal, a step says this often that it is alive."""
+"""Without a terminal, a step reports this often that it is alive."""
 
 
 def run_step(
@@ -27,9 +27,9 @@ def run_step(
     cwd: Path,
     lock: int,
 ) -> None:
-    """Run one command, show that it goes on, and keep what it printed.
+    """Run one command, show its progress, and keep its output.
 
-    The command gets a process group of its own, so that interrupting ./dvrk ends its children too.
+    The command gets its own process group, so that interrupting ./dvrk ends its children too.
     It inherits the lock: should ./dvrk be killed outright, no second one starts while the orphan
     still writes.
 
@@ -48,7 +48,7 @@ def run_step(
     log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     stops: list[int] = []
-    # Signals are collected and not raised: an exception between two lines could lose the child.
+    # Collect signals, do not raise them: an exception between two lines could lose the child.
     with take_stop_signals(lambda number, _: stops.append(number)), log.open("w") as output:
         output.write(f"$ {' '.join(command)}\n")
         output.flush()

@@ -3,12 +3,11 @@
 *Off the exact path* is the distance of every setpoint_cp of the arm, less what the controller's
 rounded joint offsets make of it (0.6 um RMS), from the nearest point of the exact figure: the
 planned path's deviation and the contour error together. *Lag* is how much later than planned it
-was there; two periods and the ticks missed are allowed. A try that the guard
-stops, as it does when the machine has no time for 50 ms, is counted and begun anew; the figures
-are those of the last try, and what only a whole one proves is called unproven if that was stopped,
-too. *Latency* is the time from the sending of a measured_js to that
-of the joint_states with its stamp, both by the middleware's own clock. Then a slow motion of one
-joint is slowed to half of its speed, again and again.
+was there; two periods and the ticks missed are allowed. If the guard stops a try, as it does when
+the machine has no time for 50 ms, we count it and start again; the figures are those of the last
+try. If that was stopped too, what only a complete one proves is called unproven. *Latency* is the
+time from the sending of a measured_js to that of the joint_states with its stamp, both by the
+middleware's own clock. Then we slow a slow motion of one joint to half of its speed, repeatedly.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ PARTS = ("bridge", "simulator", "bare")
 
 
 class Figure(NamedTuple):
-    """One figure beside what the project promises.
+    """One figure next to the project's promise.
 
     Attributes:
         name: What it is, with its unit.
         value: What was measured.
-        limit: What is promised at most; infinity where nothing is.
-        is_whole: Whether all of it was measured that the promise is about.
+        limit: The promised maximum; infinity where nothing is promised.
+        is_whole: Whether everything that the promise covers was measured.
     """
 
     name: str
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def play(seconds: float, minutes: float, tries: int, slow_downs: int) -> dict[str, Any]:
-    """Run all processes, and give what the client reports."""
+    """Run all processes, and return the client's report."""
     files = {part: str(OUTPUT / f"{part}.npy") for part in (*PARTS, "memory")}
     answer = OUTPUT / "client.json"
     bridge = ["bench.bridge.process", "--ticks", files["bridge"], "--memory", files["memory"]]
@@ -109,7 +108,7 @@ def play(seconds: float, minutes: float, tries: int, slow_downs: int) -> dict[st
 
 
 def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: float) -> list[Figure]:
-    """Compare what was heard with the exact figure, and all of it with the promises."""
+    """Compare the recorded data with the exact figure, and all results with the promises."""
     heard = np.load(OUTPUT / "heard.npz")
     plan = plan_figure(load_arm("PSM"), seconds)
     missed = ticks["bridge"].missed + ticks["simulator"].missed
@@ -145,9 +144,9 @@ def compare(report: dict[str, Any], ticks: dict[str, TickFigures], seconds: floa
 
 
 def find_motion(setpoints: Array, begin_ns: int, duration_s: float) -> tuple[Array, Array]:
-    """Times (s) on the plan and poses (N, 7) of setpoints, from its begin to their last change.
+    """Times (s) on the plan and poses (N, 7) of setpoints, from its start to their last change.
 
-    A motion that was stopped early is compared up to its stop.
+    A motion that stopped early is compared up to its stop.
     """
     times = (setpoints[:, 0] - begin_ns) * 1e-9
     changes = np.flatnonzero(np.any(np.diff(setpoints[:, 2:], axis=0), axis=1))
@@ -156,7 +155,7 @@ def find_motion(setpoints: Array, begin_ns: int, duration_s: float) -> tuple[Arr
 
 
 def as_ideal_arm(T: Array) -> Array:
-    """Poses of the ideal arm where the controller tells others, shape (N, 4, 4)."""
+    """Poses of the ideal arm for those that the controller reports, shape (N, 4, 4)."""
     q = load_arm("PSM", zero="controller").inverse_batch(T).q
     return load_arm("PSM").forward(q)
 
@@ -169,13 +168,13 @@ def find_latency(measured: Array, shown: Array) -> Array:
 
 
 def find_lateness(text: str) -> float:
-    """How late a motion was by its own result (s): a slow-down is no error of the path."""
+    """How late a motion was by its own result (s): a slow-down is not a path error."""
     found = re.search(r"([0-9.]+) ms late", text)
     return 0.0 if found is None else 1e-3 * float(found[1])
 
 
 def find_slow_down(latencies_s: Sequence[float]) -> list[Figure]:
-    """From speed_scaling_input to the first slower setpoint, beside the period of the loop."""
+    """From speed_scaling_input to the first slower setpoint, next to the loop's period."""
     what = f"from speed_scaling_input to a slower setpoint, {len(latencies_s)} times"
     latencies_ms = 1e3 * np.array(latencies_s or [np.nan])
     p50, p99 = np.percentile(latencies_ms, [50, 99])
@@ -189,7 +188,7 @@ def find_slow_down(latencies_s: Sequence[float]) -> list[Figure]:
 def find_growth(memory: Array, begin_ns: int) -> tuple[float, float]:
     """How much more memory was held at the end than at the start (MB), and how long that was (s).
 
-    The first ten seconds do not count: that is when messages are seen for the first time.
+    The first ten seconds do not count: in them messages arrive for the first time.
     """
     part = memory[memory[:, 0] >= min(begin_ns + 10e9, memory[-2, 0])]
     return (

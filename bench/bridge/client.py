@@ -37,7 +37,7 @@ _TRIES = 30
 _WAY_RAD = 0.09
 _SLOW_DOWNS = 5
 _AHEAD_NS = 2_000_000_000
-"""How long before its begin a figure is sent, so that its begin is known exactly."""
+"""How long before its start a figure is sent, so that its start is known exactly."""
 
 
 class Client:
@@ -60,7 +60,7 @@ class Client:
                 time.sleep(0.25)
 
     def go(self, q: Array, seconds: float) -> None:
-        """Go to joint positions; a machine without time for a while stops that, rightly."""
+        """Go to joint positions; a machine that stalls for a while rightly stops that."""
         goal = self._goal(np.array([round(seconds * 1e9)]), q[None], None)
         for _ in range(_TRIES):
             result = send_goal(self._follow, goal, TIMEOUT_S).result(TIMEOUT_S).result
@@ -70,7 +70,7 @@ class Client:
         raise RuntimeError(result.error_string)
 
     def slow_down(self, slider: Slider, q: Array, times: int) -> list[float]:
-        """Slow an even motion of the first joint again and again; gives the latencies (s)."""
+        """Slow an even motion of the first joint repeatedly; return the latencies (s)."""
         found: list[float] = []
         ends = [q + np.eye(len(q))[0] * side * _WAY_RAD for side in (1.0, 0.0)]
         for k in range(times):
@@ -83,7 +83,7 @@ class Client:
         return found
 
     def play(self, plan: Plan, ear: Ear) -> dict[str, Any]:
-        """Play a plan while listening; tells when it began and how it ended."""
+        """Play a plan while listening; return when it began and how it ended."""
         spline = plan.spline
         goal = self._goal(plan.times_ns, spline.position, spline.velocity)
         goal.trajectory.header.frame_id = f"{ARM}_base"
@@ -107,7 +107,7 @@ class Client:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Play the figure, then repeat it for the memory's sake."""
+    """Play the figure, then repeat it to measure memory."""
     plan = plan_figure(load_arm("PSM"), options.seconds)
     rclpy.init(args=[])
     node = Node("bench_client")

@@ -1,4 +1,4 @@
-"""Hears topics as bytes and keeps them with the times at which they were sent."""
+"""Receives topics as bytes and keeps them with the times at which they were sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBERS: dict[type, list[str]] = {
     JointState: ["position", "velocity", "effort"],
     PoseStamped: ["pose"],
 }
-"""What changes in a message besides its stamp; others are only counted."""
+"""The fields that change in a message besides its stamp; other messages are only counted."""
 
 
 class Ear:
@@ -32,7 +32,7 @@ class Ear:
 
     Args:
         node: The node.
-        topics: Type and name of each topic, by what it is called in the result.
+        topics: Type and name of each topic, by its name in the result.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, tuple[type, str]]) -> None:
@@ -48,13 +48,13 @@ class Ear:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all that was heard."""
+        """Forget all received messages."""
         for subscription in self._subscriptions.values():
             subscription.take_newest()
         self._heard: dict[str, list[tuple[float, ...]]] = {n: [] for n in self._subscriptions}
 
     def listen(self, seconds: float) -> None:
-        """Take what arrives for a while."""
+        """Take arriving messages for a while."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(_EVERY_S)

@@ -1,4 +1,4 @@
-"""The motion that is played: the Block-O, planned and proven, as a goal. No ROS."""
+"""The motion to play: the Block-O, planned and proven, as a goal. No ROS."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _ROUND_S = 48.3
 
 
 def plan_figure(arm: Arm, seconds: float) -> Plan:
-    """Plan the Block-O at half its size, as often and as fast as it takes to last some time.
+    """Plan the Block-O at half its size, repeated and fast enough to last a given time.
 
     Args:
         arm: A PSM.
-        seconds: About how long the motion shall last (s).
+        seconds: Approximate duration of the motion (s).
     """
     repeat = max(1, round(seconds / _ROUND_S))
     factor = repeat * _ROUND_S / seconds

@@ -19,7 +19,7 @@ from dvrk_kinematics.ros.common.run_node import run_node
 from dvrk_kinematics.ros.common.steady_loop import Tick
 
 _MEMORY_EVERY = 200
-"""Ticks between two looks at the memory."""
+"""Ticks between two readings of the memory."""
 
 
 class _Notes:
@@ -57,7 +57,7 @@ class Run:
     """One run of such a bridge.
 
     Args:
-        notes: What is noted.
+        notes: Receives the notes.
     """
 
     def __init__(self, notes: _Notes) -> None:

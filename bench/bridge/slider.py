@@ -1,4 +1,4 @@
-"""How soon a motion is slower after somebody has asked for that."""
+"""How soon a motion slows down after a request."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["SPEED", "Slider"]
 
 _QUEUE = qos.with_depth(qos.STATE, 1000)
 _SLOWER = 0.85
-"""Part of its speed below which a joint is slower, whatever the jitter of the stamps. At SPEED the
-first slower setpoint is below it."""
+"""Fraction of its speed below which a joint counts as slower, whatever the jitter of the stamps.
+At SPEED the first slower setpoint is below it."""
 SPEED = 0.03
-"""Speed of the first joint (rad/s) while it is slowed: its acceleration takes off a quarter of it
+"""Speed of the first joint (rad/s) before each slow-down: its acceleration reduces it by a quarter
 in a period."""
 _CLOSEST_S = 0.003
-"""Setpoints closer than this (s) tell no speed: one was sent late."""
+"""Setpoints closer than this (s) show no speed: one was sent late."""
 _TIMEOUT_S = 2.0
 
 
 class Slider:
-    """Asks for a lower speed, and hears when the setpoints have it.
+    """Requests a lower speed, and notes when the setpoints have it.
 
     Args:
         node: The node.
@@ -48,8 +48,8 @@ class Slider:
         """Ask for half of the speed once, while the first joint moves at SPEED.
 
         Returns:
-            Time from asking to the sending of the first setpoint that is slower (s), None if the
-            joint did not move so.
+            Time from the request to the sending of the first slower setpoint (s), None if the
+            joint did not move like that.
         """
         self._setpoints.take_newest()
         self._last = None
@@ -72,7 +72,7 @@ class Slider:
     def _next_speed(self, deadline: float) -> tuple[int, float]:
         """When the next setpoint was sent (ns), and the first joint's speed (rad/s) until then.
 
-        The speed is 0 where it cannot be told.
+        The speed is 0 where it is unknown.
         """
         while (message := self._setpoints.take_raw(self._reader)) is None:
             if time.monotonic() > deadline:

@@ -1,1 +1,1 @@
-"""Kinematics beside what a lab can pick today."""
+"""Kinematics next to the libraries that a lab can choose today."""

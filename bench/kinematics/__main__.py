@@ -102,7 +102,7 @@ def our_rows(cases: Cases, batch: Cases) -> list[Row]:
 
 
 def other_rows(cases: Cases) -> tuple[list[Row], list[str]]:
-    """Make the rows of what is installed, and name what is not."""
+    """Make the rows of the installed systems, and name the missing ones."""
     makers: dict[str, Callable[[Cases], list[Row]]] = {
         "pinocchio": pinocchio_rows,
         "roboticstoolbox": toolbox_rows,
@@ -118,7 +118,7 @@ def other_rows(cases: Cases) -> tuple[list[Row], list[str]]:
 
 
 def peak_memory_mb(count: int) -> dict[str, float]:
-    """Solve a batch in a process of its own and ask for its peak memory (MB)."""
+    """Solve a batch in its own process and read its peak memory (MB)."""
     command = [sys.executable, "-c", MEMORY_CODE, str(count)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     peak, before, solved = (int(word) for word in done.stdout.split())
@@ -131,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the tables and write them as JSON.
 
     Args:
-        argv: Arguments of the command line; those of the process by default.
+        argv: Command-line arguments; those of the process by default.
 
     Returns:
         0; a missed figure is reported, not a failure, since machines are shared.

@@ -1,4 +1,4 @@
-"""The PSM's closed form and nothing else: what the full calls are measured against.
+"""The PSM's closed form and nothing else: the reference for the full calls.
 
 The formulas with their last line, the roll turn nearest the seed, and no more: no limits on the
 other joints, no checks, no guards, no result object, and the poses are those of frame 6, without

@@ -1,4 +1,4 @@
-"""The poses that every system gets, how answers are judged, and how time is taken."""
+"""The poses for every system, the judging of answers, and the timing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RIGHT_M", "RIGHT_RAD", "Cases", "Row", "Verdict", "best_times"]
 FloatArray = npt.NDArray[np.float64]
 RIGHT_M = 1e-6
 RIGHT_RAD = 1e-6
-"""An answer whose pose is nearer than both to the one asked for is right."""
+"""An answer is right if its pose is closer than both of these to the requested one."""
 NEAR_SPREAD = 0.05
 """Standard deviation of a near seed from a solution (rad); a tenth of it in metres."""
 SLICE_S = 0.1
@@ -26,7 +26,7 @@ SLICE_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many of the answers are right, and how many of these are inside the limits."""
+    """How many answers are right, and how many of these are inside the limits."""
 
     right: int
     inside: int
@@ -35,16 +35,16 @@ class Verdict:
 
 @dataclass(slots=True)
 class Row:
-    """One thing that is measured: a callable over all items, timed as a whole.
+    """One measurement: a callable over all items, timed as a whole.
 
     Attributes:
-        system: Who does it.
-        task: What is done.
-        run: Does it for every item and returns the answers.
-        items: How many calls, or poses in a batch, that is.
+        system: The system measured.
+        task: The task measured.
+        run: Does the task for every item and returns the answers.
+        items: Number of calls, or of poses in a batch.
         judge: Judges the answers; None where there is nothing to judge.
         seconds: Best time of a pass, for all items.
-        verdict: What the judge said of the last pass.
+        verdict: The judge's verdict on the last pass.
     """
 
     system: str
@@ -66,9 +66,9 @@ class Cases:
     """Poses over the full joint range of an arm, with far and near seeds.
 
     Attributes:
-        q: Joint positions that give the poses, shape (N, n).
+        q: Joint positions of the poses, shape (N, n).
         T: Base to tip, shape (N, 4, 4).
-        far: Seeds drawn anew from the whole range, shape (N, n).
+        far: Seeds drawn separately from the whole range, shape (N, n).
         near: Seeds close to q, inside the limits, shape (N, n).
     """
 
@@ -80,7 +80,7 @@ class Cases:
 
     @staticmethod
     def draw(arm: Arm, count: int, seed: int) -> Cases:
-        """Draw them; the same seed gives the same poses."""
+        """Draw them; the same seed yields the same poses."""
         rng = np.random.default_rng(seed)
         q = arm.random_q(rng, count)
         far = arm.random_q(rng, count)
@@ -89,7 +89,7 @@ class Cases:
         return Cases(arm, q, arm.forward(q), far, near)
 
     def judge(self, answers: Sequence[Any] | FloatArray) -> Verdict:
-        """Judge one set of joint positions a pose, by the arm's own forward kinematics."""
+        """Judge one set of joint positions per pose, by the arm's own forward kinematics."""
         q = np.array([np.asarray(answer, dtype=np.float64) for answer in answers])
         reached = self.arm.forward(q)
         away = np.swapaxes(reached[:, :3, :3], 1, 2) @ self.T[:, :3, :3]

@@ -54,8 +54,8 @@ class PinocchioPsm:
     def inverse(self, T: FloatArray, seed: FloatArray) -> FloatArray:
         """Solve by damped least squares, as pinocchio's own example does.
 
-        It stops at a tenth of what counts as right, and angles that have gone round are brought
-        back to within half a turn, so that it is judged at its best.
+        It stops at a tenth of what counts as right, and we wrap its angles to within half a turn,
+        so that we judge it at its best.
         """
         pin, model, data, tip, damping = self.pin, self.model, self.data, self.tip, self.damping
         goal, q = pin.SE3(T), seed.copy()
@@ -113,7 +113,7 @@ class ToolboxPsm:
 
 
 def _row_matrix(row: DhRow) -> FloatArray:
-    """Give the constant part of a modified row: Rx(alpha) Tx(a) Rz(theta) Tz(d)."""
+    """Return the constant part of a modified row: Rx(alpha) Tx(a) Rz(theta) Tz(d)."""
     sa, ca, st, ct = np.sin(row.alpha), np.cos(row.alpha), np.sin(row.theta), np.cos(row.theta)
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""What was measured, as tables and as JSON, beside what the project promises."""
+"""The measurements, as tables and as JSON, next to the project's promises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BARE = "bare closed form"
 
 
 def compare(rows: Sequence[Row], memory: dict[str, float]) -> list[dict[str, Any]]:
-    """Compare what was measured with what the project promises."""
+    """Compare the measurements with the project's promises."""
 
     def us(system: str, task: str) -> float:
         return next(r.us for r in rows if r.system.startswith(system) and r.task.startswith(task))
@@ -86,7 +86,7 @@ def write_json(
     memory: dict[str, float],
     machine: str,
 ) -> None:
-    """Write everything that was measured."""
+    """Write all measurements."""
     measured = [
         {
             "task": row.task,

@@ -22,7 +22,7 @@ ARMS = ["PSM1", "PSM2", "PSM3", "ECM", "MTMR"]
 
 
 class Arrangement(NamedTuple):
-    """How arms are spread over bridge processes."""
+    """How arms are distributed over bridge processes."""
 
     name: str
     edge: str
@@ -111,7 +111,7 @@ def measure(arrangement: Arrangement, goals: dict[int, Any], seconds: float) -> 
 
 
 def run_phases(load: Load, goals: dict[int, Any], seconds: float) -> dict[str, tuple[int, int]]:
-    """Go through the phases, and tell when each began and ended (ns, monotonic)."""
+    """Go through the phases, and return when each began and ended (ns, monotonic)."""
     windows = {}
     begin = time.monotonic_ns()
     load.call_for(seconds)

@@ -11,7 +11,7 @@ from dvrk_kinematics.ros.common.steady_loop import Tick
 
 
 class StandInArms(StandIn):
-    """All arms in one process, as the dVRK has them."""
+    """All arms in one process, as in the dVRK."""
 
     def __init__(self, arms: list[str], edge: str, recorder: TickRecorder) -> None:
         super().__init__("stand_in_arms", recorder)
@@ -21,7 +21,7 @@ class StandInArms(StandIn):
         self.start()
 
     def serve(self, tick: Tick, now_ns: int) -> None:
-        """Follow the commands, and say so."""
+        """Follow the commands, and publish the state."""
         for writer, command in zip(self.measured, self.commands, strict=True):
             command.poll()
             writer.publish(command.position + 1e-6, command.velocity, now_ns)

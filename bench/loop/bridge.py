@@ -19,7 +19,7 @@ from dvrk_kinematics.ros.common.steady_loop import Tick
 
 
 class ArmBridge:
-    """What one arm needs each tick."""
+    """The work for one arm in each tick."""
 
     def __init__(self, node: Node, arm: str, edge: Edge) -> None:
         self.measured = edge.joint_reader(node, f"{arm}/measured_js")
@@ -42,7 +42,7 @@ class ArmBridge:
         self.transforms.publish(self.rows, now_ns)
 
     async def follow(self, goal: Any) -> Any:
-        """Read a goal as a player would, and be done with it."""
+        """Read a goal as a player would, and finish it."""
         knots = trajectory_to_knots(goal.request.trajectory, JOINTS)
         goal.succeed()
         return FollowJointTrajectory.Result(error_string=str(len(knots.times_ns)))

@@ -1,7 +1,7 @@
 """Three ways to get numbers in and out of ROS.
 
 Ordinary messages; patched ones, with raw subscriptions; and the same with subscriptions that the
-loop reads by itself.
+loop itself reads.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class JointReader(Protocol):
     count: int
 
     def poll(self) -> None:
-        """Take what has arrived, unless an executor does that."""
+        """Take arrived messages, unless an executor does that."""
 
 
 class Edge(Protocol):
@@ -66,7 +66,7 @@ class Edge(Protocol):
 
 
 def make_edge(name: str) -> Edge:
-    """The edge of that name: ordinary, patched or polled."""
+    """The edge with that name: ordinary, patched or polled."""
     edges: dict[str, Edge] = {"ordinary": _Ordinary(), "patched": _Patched(), "polled": _Polled()}
     return edges[name]
 
@@ -88,7 +88,7 @@ def _transforms(arm: str) -> TFMessage:
 
 
 class _Ordinary:
-    """Messages as most nodes use them; the objects are kept and filled again."""
+    """Messages as most nodes use them; the objects are reused."""
 
     def joint_writer(self, node: Node, topic: str) -> JointWriter:
         publisher = node.create_publisher(JointState, topic, qos.STATE)
@@ -174,7 +174,7 @@ class _Polled(_Patched):
 
 
 class _Latest:
-    """The latest joint state heard."""
+    """The latest joint state received."""
 
     def __init__(self) -> None:
         self.position = np.zeros(len(JOINTS))

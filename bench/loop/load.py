@@ -1,4 +1,4 @@
-"""What a bridge has to live with: subscribers, a service that is called, and goals that arrive."""
+"""The load on a bridge: subscribers, service calls, and arriving goals."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Load:
             time.sleep(1.0 / _CALLS_PER_SECOND)
 
     def send(self, goal: Any, times: int, pause_s: float) -> None:
-        """Send a goal to every bridge, several times, while its service goes on being called."""
+        """Send a goal to every bridge, several times, while calls of its service continue."""
         expected = str(len(goal.trajectory.points))
         for _ in range(times):
             for client in self._follow:

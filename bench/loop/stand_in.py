@@ -1,4 +1,4 @@
-"""What the stand-in nodes share: one loop that notes its ticks, and an orderly end."""
+"""The common part of the stand-in nodes: one loop that notes its ticks, and an orderly end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StandIn(Node):
 
     @abstractmethod
     def serve(self, tick: Tick, now_ns: int) -> None:
-        """Do what has to be done in a tick."""
+        """Do the work of a tick."""
 
     def stop(self) -> None:
         """End the loop and keep what it noted."""

@@ -42,11 +42,11 @@ class TickRecorder:
 
 
 class TickFigures(NamedTuple):
-    """What a stretch of ticks looked like.
+    """Figures of a stretch of ticks.
 
     Attributes:
         ticks: Ticks made.
-        missed: Ticks that went by.
+        missed: Ticks that were missed.
         p50_ms: Median period.
         p99_ms: 99 of 100 periods are at most this.
         max_ms: Longest period.

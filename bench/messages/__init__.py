@@ -1,1 +1,1 @@
-"""What the ROS edge costs in Python."""
+"""The cost of the ROS edge in Python."""

@@ -35,7 +35,7 @@ STAMP_NS = 1_700_000_000_123_456_789
 
 
 def best_us(work: Callable[[], Any], passes: int = 7, least_s: float = 0.05) -> float:
-    """Microseconds of one call: the best of several passes, each long enough to be read."""
+    """Microseconds of one call: the best of several passes, each long enough to measure."""
     calls = 1
     while True:
         started = time.perf_counter()

@@ -53,7 +53,7 @@ class Measured:
         position_deviation_um: Worst distance of what would be played from the figure (um).
         rotation_deviation_urad: Worst angle (urad).
         plan_s: Time of planning (s).
-        plan_cpu_s: Processor time of planning (s): what is left of it on a machine of one's own.
+        plan_cpu_s: Processor time of planning (s): the time on a dedicated machine.
         bare_s: Time of bare inverse kinematics of as many samples (s).
     """
 
@@ -70,7 +70,7 @@ class Measured:
 
 
 def place_figure(scale: float) -> Array:
-    """Centre the figure under the remote centre; gives its pose in the base."""
+    """Centre the figure under the remote centre; return its pose in the base."""
     middle = 0.5 * scale * (BLOCK_O.corners.min(axis=0) + BLOCK_O.corners.max(axis=0))
     R = so3.rot_z(np.pi)
     return se3.make(R, [*-(R[:2, :2] @ middle[:2]), -DEPTH_M])
@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the table and write it as JSON.
 
     Args:
-        argv: Arguments of the command line; those of the process by default.
+        argv: Command-line arguments; those of the process by default.
 
     Returns:
         0; a missed figure is reported, not a failure, since machines are shared.

@@ -78,7 +78,7 @@ def measure_services(node: Node, calls: int, batches: int) -> RoundTrips:
 
 
 def measure_rest(node: Node, seconds: float) -> dict[str, float]:
-    """What the servers take while an arm says where it is and nobody asks them (% of a core)."""
+    """The servers' load while an arm publishes its state and no calls arrive (% of a core)."""
     servers = ["kinematics_server", "trajectory_server"]
     parts = [
         *([f"dvrk_kinematics.ros.servers.{server}"] for server in servers),

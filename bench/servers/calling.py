@@ -21,11 +21,11 @@ _WAIT_S = 60.0
 
 
 class RoundTrips(NamedTuple):
-    """What calls took, from the request to the answer (ms).
+    """Durations of calls, from the request to the answer (ms).
 
     Attributes:
         empty_p50: The empty service, median.
-        empty_p10: The empty service, the fastest tenth: with less of what else the machine does.
+        empty_p10: The empty service, the fastest tenth: less disturbed by other processes.
         one_p50: One pose, median.
         one_p10: One pose, the fastest tenth.
         batch_p50: ``BATCH`` poses, median.
@@ -48,7 +48,7 @@ class RoundTrips(NamedTuple):
 
 
 def measure_round_trips(node: Node, calls: int, batches: int) -> RoundTrips:
-    """Call in turns, so that all meet the same machine.
+    """Call in turns, so that all see the same machine load.
 
     Args:
         node: A spinning node.
@@ -82,7 +82,7 @@ def measure_round_trips(node: Node, calls: int, batches: int) -> RoundTrips:
 
 
 def _call(client: Any, request: Any) -> tuple[float, Any]:
-    """What a call took (ms), and its answer."""
+    """Duration of a call (ms), and its answer."""
     started = time.perf_counter()
     answer = call(client, request, _WAIT_S)
     return 1e3 * (time.perf_counter() - started), answer

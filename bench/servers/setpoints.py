@@ -21,19 +21,19 @@ __all__ = ["TICK_S", "SetpointTimes", "Taken", "measure"]
 TICK_S = 0.005
 """Period of the bridge's loop, in which it sends one setpoint."""
 _CATCH_UP_S = 2.0 * TICK_S
-"""How far one tick takes a motion at most: what is late by a tick is made up for, not more."""
+"""Most that one tick advances a motion: it makes up for one late tick, not more."""
 _STAMP = struct.Struct("<4xiI")
 """The stamp in the bytes of a message that begins with a header: seconds, nanoseconds."""
 _DEPTH = 2000
-"""Setpoints that can wait to be looked at: ten seconds of them."""
+"""Setpoints that can wait to be read: ten seconds of them."""
 
 
 class Taken(NamedTuple):
     """The time of a motion.
 
     Attributes:
-        took_s: From the first setpoint to the last (s); NaN if none was heard.
-        missed_ticks: Ticks in between in which none was sent.
+        took_s: From the first setpoint to the last (s); NaN if none was received.
+        missed_ticks: Ticks in between without a setpoint.
         lost_s: Time of those that the motion could not make up for (s).
     """
 
@@ -43,11 +43,11 @@ class Taken(NamedTuple):
 
 
 def measure(sent: Sequence[tuple[int, int]]) -> Taken:
-    """Find what a motion took.
+    """Find how long a motion took.
 
     Args:
-        sent: When each of its setpoints was sent (ns), and the number that the bridge gave it: one
-            that was lost on its way to us is no tick that was missed.
+        sent: When each of its setpoints was sent (ns), and the bridge's number for it: one lost
+            on its way to us is not a missed tick.
     """
     if not sent:
         return Taken()
@@ -62,9 +62,9 @@ def measure(sent: Sequence[tuple[int, int]]) -> Taken:
 
 
 class SetpointTimes:
-    """Hears when setpoints are sent, and when the motion begins that is asked about.
+    """Notes when setpoints are sent, and when the motion in question begins.
 
-    Nothing is called while the arm moves: what arrives waits in the middleware until :meth:`poll`.
+    Nothing is called while the arm moves: messages wait in the middleware until :meth:`poll`.
 
     Args:
         node: The node.
@@ -83,15 +83,15 @@ class SetpointTimes:
         self._begin_ns = 0
 
     def begin(self) -> None:
-        """Forget what was heard."""
+        """Forget all received messages."""
         self.poll()
         self._sent.clear()
         self._begin_ns = 0
 
     def poll(self) -> None:
-        """Take in what was sent; at least every ten seconds while an arm moves."""
+        """Read the messages; call at least every ten seconds while an arm moves."""
         while (path := self._paths.take_with_info()) is not None:
-            # It is sent before the motion without a stamp, and then with when the motion began.
+            # It is sent without a stamp before the motion, then with the motion's start time.
             seconds, nanoseconds = _STAMP.unpack_from(path[0])
             self._begin_ns = seconds * 10**9 + nanoseconds
         while (setpoint := self._setpoints.take_with_info()) is not None:

@@ -28,7 +28,7 @@ class Trace(NamedTuple):
     Attributes:
         preset: Which speeds of the paper.
         success: Whether it arrived.
-        message: What the server said.
+        message: The server's message.
         planned_s: How long the motion should take.
         took_s: How long it took, from its first setpoint to its last.
         missed_ticks: Ticks in between in which the bridge sent none.
@@ -65,8 +65,8 @@ class Trace(NamedTuple):
     def is_in_time(self) -> bool:
         """Whether it took neither less nor more than planned, by more than missed ticks explain.
 
-        A tick that is missed at the start or at the end shortens what is seen of a motion. How
-        long one takes that lateness slowed down is the machine's affair.
+        A missed tick at the start or end shortens the visible motion. The duration of a motion
+        that lateness slowed down depends on the machine.
         """
         missed_s = self.computed_s - self.planned_s + 2.0 * TICK_S
         latest_s = inf if self.slow_downs else self.planned_s + missed_s
@@ -78,7 +78,7 @@ def get_ready(node: Node, arm: str) -> None:
     for name in ("enable", "home"):
         client = node.create_client(Trigger, f"bridge/{arm}/{name}")
         deadline = time.monotonic() + _WAIT_S
-        # The bridge may not have heard of the arm yet.
+        # The bridge may not have found the arm yet.
         while not (answer := call(client, Trigger.Request(), _WAIT_S)).success:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{name}: {answer.message}")
@@ -86,7 +86,7 @@ def get_ready(node: Node, arm: str) -> None:
 
 
 def plan_placed(node: Node, arm: str, scale: float) -> tuple[float, Any]:
-    """Place and plan a Block-O without moving; gives how long that took (s), and the result."""
+    """Place and plan a Block-O without moving; return how long that took (s), and the result."""
     client = ActionClient(node, TraceBlockO, f"trajectory/{arm}/trace_block_o")
     client.wait_for_server(_WAIT_S)
     started = time.perf_counter()
@@ -109,7 +109,7 @@ def trace(node: Node, arm: str, scale: float, preset: str, turning: float) -> Tr
     )
     times = SetpointTimes(node, arm)
     result, tries = _send(client, goal, times), 1
-    # A machine that has no time for the bridge stops a motion, rightly; then it is sent again.
+    # A machine without time for the bridge rightly stops a motion; then we send it again.
     while not result.success and tries < _TRIES:
         result, tries = _send(client, goal, times), tries + 1
     taken, error, plan = times.read(), result.error, result.plan
@@ -131,7 +131,7 @@ def trace(node: Node, arm: str, scale: float, preset: str, turning: float) -> Tr
 
 
 def _send(client: ActionClient, goal: TraceBlockO.Goal, times: SetpointTimes) -> Any:
-    """Have a figure traced, and hear when its setpoints are sent; gives its result."""
+    """Have a figure traced, and note when its setpoints are sent; return its result."""
     times.begin()
     sent = send_goal(client, goal, _WAIT_S)
     while not sent.wait(_POLL_S):

@@ -53,7 +53,7 @@ CASES = [
 
 
 class Row(NamedTuple):
-    """What one case came to."""
+    """The result of one case."""
 
     case: Case
     simulator: TickFigures

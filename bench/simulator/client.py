@@ -88,7 +88,7 @@ class Ear:
         self.keeps_setpoints = False
 
     def listen(self, seconds: float) -> None:
-        """Take what arrives for a while."""
+        """Take arriving messages for a while."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for name, reader in self._readers:
@@ -100,7 +100,7 @@ class Ear:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Do what the options say, and tell what came of it."""
+    """Do what the options ask for, and return the results."""
     rclpy.init(args=[])
     node = Node("bench_client")
     report: dict[str, Any] = {}

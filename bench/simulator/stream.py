@@ -17,19 +17,19 @@ __all__ = ["ServoStream"]
 
 PERIOD_S = 0.005
 STEP_RAD = 1e-5
-"""How far each command goes; each differs from all others, so that it is known again."""
+"""How far each command goes; each differs from all others, so that we can recognise it."""
 
 SEND_QUEUE = qos.ARM_STATE
 """A queue at the sender, so that a moment of load loses nothing before it is sent."""
 
 
 class Listener(Protocol):
-    """Hears what the arm publishes."""
+    """Listens to the arm's topics."""
 
     setpoints: list[float]
 
     def listen(self, seconds: float) -> None:
-        """Take what arrives for a while."""
+        """Take arriving messages for a while."""
 
 
 class ServoStream:
@@ -52,7 +52,7 @@ class ServoStream:
         self.sent = 0
 
     def run(self, ear: Listener, seconds: float) -> dict[str, Any]:
-        """Stream for a while and compare what was sent with the set-points that were heard."""
+        """Stream for a while and compare the commands with the received set-points."""
         ear.listen(1.0)
         self._start = ear.setpoints[-1]
         ear.setpoints.clear()

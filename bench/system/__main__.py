@@ -45,12 +45,12 @@ CASES = [
 
 
 class Row(NamedTuple):
-    """What one case came to.
+    """The result of one case.
 
     Attributes:
         name: Its name.
-        worst: Part of the ticks that the worst bridge made.
-        bare: Part of the ticks that the bare loop made.
+        worst: Fraction of the ticks that the worst bridge made.
+        bare: Fraction of the ticks that the bare loop made.
         cpu_percent: Processor time of each process, in % of a core.
         memory_mb: Memory of each process (MB).
     """

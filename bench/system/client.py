@@ -1,4 +1,4 @@
-"""Brings the arms of a system up, hears what they say, and keeps them moving."""
+"""Brings up the arms of a system, listens to them, and keeps them moving."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["SystemClient", "Ticks"]
 
 _START_S = 60.0
 _SWAY = 0.02
-"""How far joints sway about where they are, as a part of their range."""
+"""How far joints sway about their position, as a fraction of their range."""
 
 Ticks = dict[str, tuple[int, int]]
 """Ticks made and missed, by arm."""
@@ -46,7 +46,7 @@ class SystemClient:
         self._ticks: Ticks = {}
         self._changed = threading.Condition()
         node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, qos.STATE)
-        # Heard as bytes and not read: that somebody listens is what costs the nodes.
+        # Received as bytes and not read: having a listener is what costs the nodes.
         self._heard = [
             PolledSubscription(node, JointState, f"{arm}/joint_states", qos.STATE) for arm in arms
         ]
@@ -62,7 +62,7 @@ class SystemClient:
                     raise RuntimeError(f"{arm}: {word}: {answer.message}")
 
     def move(self, seconds: float) -> list[Any]:
-        """Let all arms sway for a time; gives the goals."""
+        """Let all arms sway for a time; return the goals."""
         return [self._send(arm, seconds) for arm in self._arms]
 
     def read_ticks(self) -> Ticks:

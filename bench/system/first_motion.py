@@ -33,7 +33,7 @@ _LOOK_S = 0.1
 
 
 class _MotionWatch:
-    """Hears an arm, and notes when a joint has left its place."""
+    """Listens to an arm, and notes when a joint has left its place."""
 
     def __init__(self, node: Node, arm: str) -> None:
         self.moved_s: float | None = None
@@ -48,7 +48,7 @@ class _MotionWatch:
             return
         q = np.array(message.position)
         if self._first is None or self._first.shape != q.shape:
-            # While it is homed, a PSM reports a joint more.
+            # While homing, a PSM reports one more joint.
             self._first = q
         elif float(np.abs(q - self._first).max()) > _MOVED:
             self.moved_s = now_s

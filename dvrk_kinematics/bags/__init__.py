@@ -1,4 +1,4 @@
-"""Bags as files: MCAP written and read record by record, whole or not."""
+"""Bags as files: writes and reads MCAP record by record, complete or not."""
 
 from dvrk_kinematics.bags.bag_metadata import (
     BagMetadata,

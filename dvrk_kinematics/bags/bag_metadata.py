@@ -1,4 +1,4 @@
-"""What metadata.yaml says of a bag, as far as it can be used."""
+"""The usable content of a bag's metadata.yaml."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["FILE_NAME", "ROOT", "BagMetadata", "read_metadata"]
 
 FILE_NAME = "metadata.yaml"
 _LARGEST = 2**20
-"""Bytes that the file may have; a bag of a hundred topics has some 60 kB."""
+"""Largest size of the file (bytes); a bag of a hundred topics has some 60 kB."""
 
 ROOT = "rosbag2_bagfile_information"
-"""The key below which all of it stands."""
+"""The top-level key of the content."""
 
 
 @dataclass(frozen=True, slots=True)
 class BagMetadata:
-    """What is needed to read a bag.
+    """The data needed to read a bag.
 
     Attributes:
         files: Names of the files with messages.
-        is_plain_mcap: Whether these are MCAP, neither the files nor the messages packed.
+        is_plain_mcap: Whether these are MCAP, with neither the files nor the messages packed.
         lost: How many messages of each topic our recorder knows to be missing; None where it
             does not know.
-        complaint: What of this could not be used; "" if all could.
+        complaint: The part that could not be used; "" if all could.
     """
 
     files: tuple[str, ...]
@@ -52,7 +52,7 @@ def read_metadata(folder: Path) -> BagMetadata:
     is_packed = root.get("compression_mode") not in (None, "", "none", "NONE")
     lost, complaint = _read_losses(root.get("custom_data"))
     return BagMetadata(
-        # Its own files alone: a path could lead anywhere.
+        # Only its own files: a path could lead anywhere.
         files=tuple(PurePath(name).name for name in names),
         is_plain_mcap=root.get("storage_identifier") == "mcap" and not is_packed,
         lost=lost,
@@ -65,14 +65,14 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > _LARGEST:
             raise BagError(bag, f"{FILE_NAME} has more than {_LARGEST} bytes")
-        # The parser in Python: that in C ends the process where a file is nested too deep.
+        # Use the Python parser: the C parser ends the process if a file is nested too deeply.
         root = yaml.load(file.read_text(encoding="utf-8"), yaml.SafeLoader)
     except OSError as error:
         raise BagError(bag, f"{FILE_NAME} cannot be read: {error.strerror}") from error
     except RecursionError as error:
         raise BagError(bag, f"{FILE_NAME} is nested too deep") from error
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
-        # Dates and numbers that cannot be are errors of Python, not of the parser.
+        # Impossible dates and numbers raise errors of Python, not of the parser.
         words = shorten(" ".join(str(error).split()))
         raise BagError(bag, f"{FILE_NAME} is no valid YAML: {words}") from error
     found = root.get(ROOT) if isinstance(root, dict) else None
@@ -82,7 +82,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _read_losses(noted: Any) -> tuple[dict[str, int | None], str]:
-    """What our recorder noted; rosbag2 notes nothing."""
+    """The losses that our recorder noted; rosbag2 notes none."""
     text = noted.get("lost", "{}") if isinstance(noted, dict) else "{}"
     if noted is not None and not isinstance(noted, dict):
         return {}, f"custom_data in {FILE_NAME} is no mapping"

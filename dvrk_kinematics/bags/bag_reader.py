@@ -1,7 +1,6 @@
-"""A bag that is read: of our recorder or of rosbag2, in MCAP or SQLite, closed or not.
+"""Reads a bag: from our recorder or from rosbag2, in MCAP or SQLite, closed or not.
 
-MCAP is read by our own reader, which needs no end of a file. SQLite and packed bags are read by
-rosbags.
+Our own reader reads MCAP, even without the end of the file. rosbags reads SQLite and packed bags.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class BagTopic:
         count: How many there are.
         lost: How many are missing; None if the recorder did not count them.
         span_ns: When the first and the last arrived (ns, system time); None if it has none.
-        messages: Gives time (ns, system time) and bytes of each.
+        messages: Yields time (ns, system time) and bytes of each.
     """
 
     name: str
@@ -45,19 +44,19 @@ class BagTopic:
 
 
 class BagReader:
-    """A bag that is open.
+    """An open bag.
 
     Args:
         bag: Its folder, or one file of it.
 
     Attributes:
         name: Where it is.
-        topics: What it holds.
-        notes: What is not as it should be, as sentences.
+        topics: Its topics.
+        notes: Problems of the bag, as sentences.
 
     Raises:
-        BagError: If it is no bag, or cannot be read at all.
-        MissingExtra: If what reads it is not installed.
+        BagError: If it is not a bag, or cannot be read at all.
+        MissingExtra: If the library that reads it is not installed.
     """
 
     def __init__(self, bag: Path) -> None:
@@ -70,7 +69,7 @@ class BagReader:
         try:
             self._read(bag)
         except OSError as error:
-            # Also names that no file can have.
+            # Also for names that no file can have.
             raise BagError(self.name, f"cannot be read: {error.strerror or error}") from error
         except ValueError as error:
             raise BagError(self.name, f"cannot be read: {error}") from error
@@ -99,13 +98,13 @@ class BagReader:
         """Time (ns, system time) and bytes of all messages of a topic, oldest first.
 
         Raises:
-            BagError: If a file cannot be read any more.
+            BagError: If a file can no longer be read.
         """
         found = [t for t in self.topics if (t.name, t.type_name) == (name, type_name)]
         try:
             rows = [row for topic in found for row in topic.messages()]
         except Exception as error:
-            # rosbags raises errors of its own and of the libraries beneath, without a root.
+            # rosbags raises its own errors and those of its libraries, without a common base.
             raise BagError(self.name, f"{name} cannot be read: {_one_line(error)}") from error
         return sorted(rows, key=lambda row: row[0])
 
@@ -149,7 +148,7 @@ class BagReader:
             self._read_by_rosbags(file)
 
     def _metadata(self, folder: Path) -> BagMetadata | None:
-        """What metadata.yaml says; None, and a note, if it cannot be used."""
+        """The content of metadata.yaml; None, and a note, if it cannot be used."""
         try:
             metadata = read_metadata(folder)
         except BagError as error:
@@ -200,7 +199,7 @@ class BagReader:
             self._open.append(reader)
             self.topics += [self._rosbags_topic(reader, found) for found in reader.connections]
         except Exception as error:
-            # rosbags raises errors of its own and of the libraries beneath, without a root.
+            # rosbags raises its own errors and those of its libraries, without a common base.
             raise BagError(self.name, f"cannot be read: {_one_line(error)}") from error
 
     def _rosbags_topic(self, reader: Any, connection: Any) -> BagTopic:
@@ -222,7 +221,7 @@ def _messages_of(reader: Any, connection: Any) -> Iterator[tuple[int, bytes]]:
 
 
 def _checked(time_ns: Any) -> int:
-    """A time as it can be; a damaged database may hold anything."""
+    """Return a time if it is possible; a damaged database may hold anything."""
     if not isinstance(time_ns, int) or not 0 <= time_ns <= LATEST_NS:
         raise ValueError(f"a message arrived at {time_ns} ns")
     return time_ns

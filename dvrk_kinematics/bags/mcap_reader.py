@@ -1,7 +1,7 @@
-"""Reads an MCAP file record by record, so that one without its end can be read as well.
+"""Reads an MCAP file record by record, so that it can read one without its end as well.
 
-The index at the end of a file is not looked at. What is damaged is left out and told: a chunk
-whose checksum is wrong, and all that follows a record whose length cannot be.
+It ignores the index at the end of a file. It leaves out and reports damaged parts: a chunk with a
+wrong checksum, and everything after a record with an impossible length.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dvrk_kinematics.errors import BagError, MissingExtra, shorten
 __all__ = ["LATEST_NS", "McapReader", "McapTopic"]
 
 _LARGEST_CHUNK = 2**28
-"""Bytes that a chunk may have when it is unpacked."""
+"""Largest size of an unpacked chunk (bytes)."""
 
 LATEST_NS = 2**62
 """A message that arrived later than this (in the year 2116) has a wrong time."""
@@ -33,17 +33,17 @@ _CHUNK = struct.Struct("<QQQI")
 
 
 class _DamageError(Exception):
-    """Bytes that make no sense; the words say why."""
+    """Invalid bytes; the text explains why."""
 
 
 class _Chunk(NamedTuple):
-    """Where messages are: packed bytes of the file, or the file itself.
+    """The place of messages: packed bytes of the file, or the file itself.
 
     Attributes:
         begin: Where its packed content begins in the file.
         end: Where it ends.
         packing: How it is packed; "" if it is not.
-        size: How many bytes it has when it is unpacked.
+        size: Its unpacked size (bytes).
     """
 
     begin: int
@@ -74,19 +74,18 @@ class McapTopic:
 
 
 class McapReader:
-    """An MCAP file that is open.
+    """An open MCAP file.
 
     Args:
         file: The file.
 
     Attributes:
-        is_closed: Whether it ends as an MCAP file does; that of a recorder that was killed ends
-            anywhere.
-        damages: What could not be read, in words; the end that is missing is none of them.
+        is_closed: Whether it ends like an MCAP file; the file of a killed recorder ends anywhere.
+        damages: Descriptions of what could not be read; a missing end is not among them.
 
     Raises:
-        BagError: If it is no MCAP file.
-        MissingExtra: If it is packed, and what unpacks it is not installed.
+        BagError: If it is not an MCAP file.
+        MissingExtra: If it is packed, and the library that unpacks it is not installed.
     """
 
     def __init__(self, file: Path) -> None:
@@ -110,7 +109,7 @@ class McapReader:
 
     @property
     def topics(self) -> list[McapTopic]:
-        """What it holds, in the order in which the topics were announced."""
+        """Its topics, in the order in which they were announced."""
         return list(self._known.values())
 
     def close(self) -> None:
@@ -119,13 +118,13 @@ class McapReader:
             self._bytes.close()
 
     def messages(self, topic: McapTopic) -> Iterator[tuple[int, bytes]]:
-        """Time (ns, system time) and bytes of each message of a topic, as they are in the file."""
+        """Time (ns, system time) and bytes of each message of a topic, in the file's order."""
         rows = zip(topic.times_ns, topic.chunks, topic.begins, topic.ends, strict=True)
         for time_ns, chunk, begin, end in rows:
             yield time_ns, bytes(self._content(chunk)[begin:end])
 
     def _content(self, number: int) -> Any:
-        """The bytes in which a chunk's messages are; those of the whole file if not packed."""
+        """The bytes that contain a chunk's messages; those of the whole file if not packed."""
         chunk = self._chunks[number]
         if not chunk.packing:
             return self._bytes
@@ -136,7 +135,7 @@ class McapReader:
 
     def _scan(self) -> None:
         """Find all messages of the file."""
-        # Messages outside of chunks are in the file itself.
+        # Messages outside chunks are in the file itself.
         self._chunks.append(_Chunk(0, len(self._bytes), "", len(self._bytes)))
         for op, begin, end in _records(self._bytes, len(MAGIC), len(self._bytes)):
             if op in (Op.DATA_END, Op.FOOTER):
@@ -163,7 +162,7 @@ class McapReader:
             first, last = (0, len(content)) if packing else (at, end)
             is_wrong = bool(crc) and crc32(memoryview(content)[first:last]) != crc
             for op, inner_begin, inner_end in _records(content, first, last):
-                # What the messages of other chunks need is taken all the same.
+                # Still read what the messages of other chunks need.
                 if op != Op.MESSAGE or not is_wrong:
                     self._see(content, number, op, inner_begin, inner_end)
             if is_wrong:
@@ -171,7 +170,7 @@ class McapReader:
         except _DamageError as damage:
             self.damages.append(f"the chunk at byte {begin} of {self._name} is damaged: {damage}")
         if len(self._chunks) == number:
-            # Its number must stay free: the next one has another.
+            # Its number must stay unused: the next one gets another.
             self._chunks.append(_Chunk(begin, begin, "", 0))
 
     def _see(self, data: Any, chunk: int, op: int, begin: int, end: int) -> None:
@@ -206,7 +205,7 @@ class McapReader:
         topic.ends.append(end)
 
     def _topic(self, name: str, type_name: str) -> McapTopic:
-        """The topic of a name and a type; several channels may have the same."""
+        """The topic with a name and a type; several channels may share it."""
         if (name, type_name) not in self._known:
             self._known[name, type_name] = McapTopic(name, type_name)
         return self._known[name, type_name]
@@ -253,7 +252,7 @@ def _text(data: Any, begin: int, end: int) -> tuple[str, int]:
 
 
 def _unpack(packed: bytes, packing: str, size: int) -> bytes:
-    """What was packed; never more than it is said to be, however much it would become."""
+    """Unpack bytes; never to more than the stated size, however large they would become."""
     if packing == "lz4":
         unpacker = _import("lz4.frame").LZ4FrameDecompressor()
     elif packing == "zstd":
@@ -263,7 +262,7 @@ def _unpack(packed: bytes, packing: str, size: int) -> bytes:
     try:
         data = bytes(unpacker.decompress(packed, max_length=size + 1))
     except Exception as error:
-        # Each library has errors of its own.
+        # Each library has its own errors.
         raise _DamageError(f"it cannot be unpacked: {shorten(str(error))}") from error
     if len(data) != size:
         raise _DamageError(f"it is to have {size} bytes when unpacked, and does not")

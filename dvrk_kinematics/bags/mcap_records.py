@@ -1,9 +1,9 @@
 """The records that an MCAP file is made of (https://mcap.dev/spec).
 
 A file is the magic, a header, the data (chunks with schemas, channels and messages, each followed
-by its indexes), the end of the data, a summary, a footer that says where the summary begins, and
-the magic again. A record is a byte that says what it is, the length of the rest in eight bytes,
-and the rest. Numbers are little-endian; texts and lists have their length in bytes before them.
+by its indexes), the end of the data, a summary, a footer with the place where the summary begins,
+and the magic again. A record is a byte for its kind, the length of the rest in eight bytes, and
+the rest. Numbers are little-endian; texts and lists have their length in bytes before them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["MAGIC", "RECORD_HEAD", "Op", "record", "text"]
 
 MAGIC = b"\x89MCAP0\r\n"
 RECORD_HEAD = struct.Struct("<BQ")
-"""What stands before the content of a record: its kind and its length (bytes)."""
+"""The header before the content of a record: its kind and its length (bytes)."""
 
 _LENGTH = struct.Struct("<I")
 
@@ -39,7 +39,7 @@ class Op(IntEnum):
 
 
 def record(op: Op, *parts: bytes) -> bytes:
-    """A record of some content."""
+    """A record with its content."""
     content = b"".join(parts)
     return RECORD_HEAD.pack(op, len(content)) + content
 

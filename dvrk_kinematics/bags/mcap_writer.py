@@ -1,8 +1,8 @@
-"""Writes an MCAP file that can be closed at any moment, also when the disk is full.
+"""Writes an MCAP file that can be closed at any moment, even when the disk is full.
 
-Messages are gathered in memory and go to the file as whole chunks. When one does not fit any more,
-the file is cut back to the end of the last whole chunk and closed there; if even the summary finds
-no room, more chunks make way for it. What a killed process leaves are whole chunks as well.
+It collects messages in memory and writes them to the file as whole chunks. When one no longer
+fits, it truncates the file to the end of the last whole chunk and closes it there; if even the
+summary does not fit, it drops more chunks. A killed process leaves whole chunks as well.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["McapWriter"]
 _PROFILE, _LIBRARY = "ros2", "dvrk_kinematics"
 _CHUNK_BYTES = 2**20
 _CHUNK_NS = 2_000_000_000
-"""A chunk ends after so many bytes, or when its messages span so much time (ns): what a killed
-process has gathered and not yet written is lost."""
+"""A chunk ends after this many bytes, or when its messages span this much time (ns): messages that
+a killed process has collected but not yet written are lost."""
 
 _ENCODING, _SCHEMA_ENCODING = "cdr", "ros2msg"
 
@@ -48,17 +48,17 @@ class _WrittenChunk(NamedTuple):
     first_ns: int
     last_ns: int
     counts: Counter[int]
-    """How many messages of each channel it has."""
+    """Number of its messages on each channel."""
 
 
 class McapWriter:
-    """An MCAP file that is being written.
+    """An MCAP file being written.
 
     Args:
         file: The file; must not exist yet.
 
     Raises:
-        OSError: If it cannot be made.
+        OSError: If it cannot be created.
     """
 
     def __init__(self, file: Path) -> None:
@@ -67,8 +67,8 @@ class McapWriter:
         self._chunk = _Chunk()
         self._written: list[_WrittenChunk] = []
         self.failure: OSError | None = None
-        """Why the file ends before the last message that was given to it."""
-        # Without a buffer: after a failure nobody would know how much of it is in the file.
+        """Why the file ends before the last message passed to it."""
+        # Without a buffer: after a failure we could not know how much of it is in the file.
         self._file = file.open("xb", buffering=0)
         try:
             self._put(MAGIC + record(Op.HEADER, text(_PROFILE), text(_LIBRARY)))
@@ -98,8 +98,8 @@ class McapWriter:
         Args:
             topic: Its name.
             type_name: Its type.
-            definition: Definition of the type and of all that it is made of.
-            metadata: What else there is to say of it.
+            definition: Definition of the type and of all its parts.
+            metadata: Further data about it.
 
         Returns:
             The channel's number.
@@ -127,8 +127,8 @@ class McapWriter:
             data: The message as it was serialised.
 
         Raises:
-            OSError: If its chunk does not fit in the file. The file then ends with the chunk
-                before, and the messages of this one are gone; :meth:`close` makes it whole.
+            OSError: If its chunk does not fit in the file. The file then ends with the previous
+                chunk, and the messages of this one are lost; :meth:`close` completes the file.
         """
         chunk = self._chunk
         chunk.rows.setdefault(channel, []).append((time_ns, len(chunk.data)))
@@ -139,14 +139,14 @@ class McapWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Put what was gathered into the file.
+        """Write the collected messages to the file.
 
         Raises:
             OSError: As :meth:`write`.
         """
         chunk, self._chunk = self._chunk, _Chunk()
         if not chunk.rows:
-            # Schemas and channels alone are no chunk; they go with the next message.
+            # Schemas and channels alone do not make a chunk; they go with the next message.
             self._chunk.data = chunk.data
             return
         try:
@@ -157,13 +157,13 @@ class McapWriter:
             raise
 
     def close(self, name: str, notes: Callable[[], Mapping[str, str]]) -> None:
-        """Write what was gathered, and the summary; the file is whole.
+        """Write the collected messages and the summary; this completes the file.
 
-        What does not fit is left out, and :attr:`failure` says why.
+        It leaves out what does not fit, and :attr:`failure` explains why.
 
         Args:
             name: Name of a record with notes.
-            notes: Makes the notes; it may ask for :attr:`counts` and :attr:`span_ns`.
+            notes: Makes the notes; it may use :attr:`counts` and :attr:`span_ns`.
 
         Raises:
             OSError: If there is not even room for a summary without messages.
@@ -179,7 +179,7 @@ class McapWriter:
             self._file.close()
 
     def _put_summary(self, name: str, notes: Mapping[str, str]) -> bool:
-        """Whether there is room for the summary of the chunks that are left."""
+        """Write the summary of the remaining chunks; return whether there was room for it."""
         try:
             self._put(self._summary(name, notes))
         except OSError as error:
@@ -223,13 +223,13 @@ class McapWriter:
         return _WrittenChunk(entry, self._end, chunk.first_ns, chunk.last_ns, counts)
 
     def _cut_back(self) -> None:
-        """Let the file end where its last whole chunk does."""
+        """Truncate the file to the end of its last whole chunk."""
         self._end = self._written[-1].end if self._written else self._begin
         self._file.truncate(self._end)
         self._file.seek(self._end)
 
     def _summary(self, name: str, notes: Mapping[str, str]) -> bytes:
-        """All that follows the chunks."""
+        """Everything after the chunks."""
         noted = record(Op.METADATA, text(name), _pairs(notes))
         data = noted + record(Op.DATA_END, struct.pack("<I", 0))
         groups = [

@@ -1,4 +1,4 @@
-"""Imports a part of rosbags, or says how to get it."""
+"""Imports a part of rosbags, or explains how to install it."""
 
 from __future__ import annotations
 

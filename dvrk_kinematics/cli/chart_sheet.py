@@ -36,13 +36,13 @@ def sheet(file: Path, width: float, height: float) -> Iterator[Any]:
     Args:
         file: The picture; its folder is made.
         width: Of the sheet (inches of 100 pixels).
-        height: As width.
+        height: Of the sheet, like width.
 
     Raises:
         MissingExtra: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    # By name: it has no place in the environment of those who only drive an arm.
+    # Import by name: users who only drive an arm do not install it.
     try:
         matplotlib: Any = importlib.import_module("matplotlib")
         figures: Any = importlib.import_module("matplotlib.figure")

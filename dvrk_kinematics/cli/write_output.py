@@ -1,4 +1,4 @@
-"""Writes a file that a user asked for, whole or not at all."""
+"""Writes a file that a user requested, completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["write_output"]
 
 
 def write_output(file: Path, data: bytes) -> None:
-    """Write a file; its folder is made if need be.
+    """Write a file; create its folder if necessary.
 
-    An older file of that name stays as it was until the new one is complete.
+    An older file with that name stays as it was until the new one is complete.
 
     Raises:
         OutputError: If it cannot be written, with the reason.
@@ -22,10 +22,10 @@ def write_output(file: Path, data: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and not file.is_file():
-            # A device such as /dev/stdout, or a folder, about which opening complains.
+            # A device such as /dev/stdout, or a folder, which fails to open.
             file.write_bytes(data)
             return
-        # Where a link leads to: the link itself stays.
+        # Write to the target of a link: the link itself stays.
         _replace(Path(os.path.realpath(file)), data)
     except OSError as error:
         raise OutputError(str(file), error.strerror or str(error)) from error

@@ -17,7 +17,7 @@ from dvrk_kinematics.motion.spline import Sample
 __all__ = ["GoalTolerances", "StateTolerance", "find_outside", "no_tolerance", "resolve"]
 
 ERASED = -1.0
-"""What a goal says to switch a default off (control_msgs/JointTolerance)."""
+"""The value in a goal that switches a default off (control_msgs/JointTolerance)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class GoalTolerances:
     """All tolerances of a goal.
 
     Attributes:
-        path: While it is played.
-        goal: At its end.
+        path: While the goal is being played.
+        goal: At the end of the goal.
         goal_time_s: How long after its end the goal may be reached (s); 0 is unlimited.
     """
 
@@ -49,17 +49,17 @@ class GoalTolerances:
 
 
 def no_tolerance(joints: int) -> StateTolerance:
-    """Make a tolerance that says nothing: as a goal's the defaults, as a default unchecked."""
+    """Make an empty tolerance: in a goal it means the defaults, as a default unchecked."""
     zeros = np.zeros(joints)
     zeros.setflags(write=False)
     return StateTolerance(zeros, zeros)
 
 
 def resolve(asked: GoalTolerances, default: GoalTolerances) -> GoalTolerances | Finding:
-    """Fill a goal's tolerances up with the defaults.
+    """Fill in the defaults of a goal's tolerances.
 
     Args:
-        asked: As the goal has them: 0 for the default, -1 for unchecked.
+        asked: The goal's tolerances: 0 for the default, -1 for unchecked.
         default: 0 for unchecked.
 
     Returns:
@@ -100,11 +100,11 @@ def find_outside(
     """Find the joint that is farthest outside its tolerance.
 
     Args:
-        reason: What to call it.
-        tolerance: What is allowed.
+        reason: The reason to report.
+        tolerance: The allowed differences.
         wanted: State that the joints should be in.
         measured_q: Measured positions (rad, m), shape (n,).
-        measured_qd: Measured velocities; None if the arm reports none, then they are not checked.
+        measured_qd: Measured velocities; None, and unchecked, if the arm reports none.
         names: The joints.
     """
     pairs = [("position error", tolerance.position, measured_q - wanted.q)]

@@ -25,9 +25,9 @@ class JawSettings:
     """How the jaw is played.
 
     Attributes:
-        tolerance: How near the goal counts as reached (rad).
-        stalled_velocity: Below this speed the jaw counts as standing (rad/s).
-        stall_s: How long it must stand away from its goal to count as stalled (s).
+        tolerance: Distance from the goal that counts as reached (rad).
+        stalled_velocity: Below this speed the jaw counts as standing still (rad/s).
+        stall_s: How long it must stand still away from its goal to count as stalled (s).
         period_s: Period of the ticks (s).
         max_gap_s: Longest time between two ticks of a motion (s). A longer one slows it down to
             rest.
@@ -46,9 +46,9 @@ class JawResult(NamedTuple):
     Attributes:
         goal_id: Which goal.
         finding: Why it ended.
-        reading: The jaw then.
-        is_reached: Whether it is where it should be.
-        is_stalled: Whether it stands on something in between, such as a needle.
+        reading: State of the jaw at the end.
+        is_reached: Whether the jaw is where it should be.
+        is_stalled: Whether something between the jaws stopped it, such as a needle.
     """
 
     goal_id: Hashable
@@ -59,7 +59,7 @@ class JawResult(NamedTuple):
 
 
 class JawFeedback(NamedTuple):
-    """Which goal is being played, and the jaw now."""
+    """The goal being played, and the current state of the jaw."""
 
     goal_id: Hashable
     reading: JawReading
@@ -100,10 +100,10 @@ class JawPlayer:
         self.scaling = SpeedScaling(guard.settings, settings.max_gap_s)
 
     def accept(self, goal_id: Hashable, position: float) -> Finding | None:
-        """Accept a goal; it replaces the one that is being played, without a jump.
+        """Accept a goal; it replaces the one being played, without a jump.
 
         Args:
-            goal_id: By which its result is told apart.
+            goal_id: Identifies its result.
             position: Opening to go to (rad).
 
         Returns:
@@ -134,12 +134,12 @@ class JawPlayer:
     def _make_clock(self, momentum: Momentum, goal: float) -> PathClock:
         limits, period_s = self.limits, self._settings.period_s
         end = Sample(np.array([goal]), np.zeros(1))
-        # A motion that takes a period at least is always there, also for a jaw that stays.
+        # There is always a motion of at least one period, even for a jaw that stays in place.
         path = JoinedPath(cast(Spline, make_join(momentum.sample, end, period_s, limits)))
         return PathClock(path, limits.acceleration, 2.0 * period_s, momentum)
 
     def cancel(self, goal_id: Hashable) -> bool:
-        """Cancel a goal: slow down and stay; tells whether there was such a goal."""
+        """Cancel a goal: slow down and stay; return whether there was such a goal."""
         active = self._active
         if active is None or active.goal_id != goal_id:
             return False
@@ -147,7 +147,7 @@ class JawPlayer:
         return True
 
     def stop(self, finding: Finding) -> None:
-        """Stop: along the motion if the reason allows it, else by sending nothing more."""
+        """Stop along the motion if the reason allows it, else by sending nothing more."""
         active = self._active
         if active is None:
             return
@@ -157,7 +157,7 @@ class JawPlayer:
             active.why_stopping = finding
 
     def tick(self, now_ns: int) -> None:
-        """Send the next setpoint if a goal is being played; after the arm was read."""
+        """Send the next setpoint if a goal is being played; call after reading the arm."""
         guard, scaling = self._guard, self.scaling
         is_moving = self._active is not None
         impatient = scaling.observe(guard.age_s, guard.is_ready, now_ns, is_moving)
@@ -180,12 +180,12 @@ class JawPlayer:
             self._judge(active, now_ns)
 
     def feedback(self) -> JawFeedback | None:
-        """The goal that is being played; None if there is none. From any thread."""
+        """The goal being played; None if there is none. Safe to call from any thread."""
         active = self._active
         return None if active is None else JawFeedback(active.goal_id, self._port.read_jaw())
 
     def take_results(self) -> list[JawResult]:
-        """Give the goals that ended since the last call."""
+        """Return the results of the goals that ended since the last call."""
         taken, self._results = self._results, []
         return taken
 
@@ -200,7 +200,7 @@ class JawPlayer:
         return None
 
     def _judge(self, active: _Active, now_ns: int) -> None:
-        """At the end of the motion: reached, stalled on something, or still on its way."""
+        """Decide at the end of the motion: reached, stalled, or still on its way."""
         if active.why_stopping is not None:
             self._finish(active.why_stopping)
             return

@@ -1,4 +1,4 @@
-"""What the driver needs of an arm: its state, and two things to tell it."""
+"""The driver's interface to an arm: its state, and the commands to send."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OperatingState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ArmState:
-    """The newest that an arm said about itself.
+    """The newest state that an arm has reported.
 
     Arrivals are on our monotonic clock; stamps are on the arm's own and are only compared with
     each other.
@@ -32,18 +32,18 @@ class ArmState:
         joint_names: The joints of measured_js, in its order.
         measured_q: Measured positions (rad, m), shape (n,).
         measured_qd: Measured velocities (rad/s, m/s), shape (n,); None if not reported.
-        measured_stamp_ns: Stamp of measured_js; 0 means that the arm calls it invalid.
-        measured_arrival_ns: When it arrived; None if none did yet.
+        measured_stamp_ns: Stamp of measured_js; 0 means that the arm marks it invalid.
+        measured_arrival_ns: When it arrived; None if none has yet.
         setpoint_q: Positions that the arm was last told (rad, m), shape (n,).
         setpoint_stamp_ns: Stamp of setpoint_js.
-        setpoint_arrival_ns: When it arrived; None if none did yet.
+        setpoint_arrival_ns: When it arrived; None if none has yet.
         operating_state: State of the arm.
-        is_homed: Whether it says that it is homed. It also does in DISABLED and FAULT.
-        is_busy: Whether it says that it is busy.
-        interruptions: How many operating_state messages so far said anything but ENABLED, homed
+        is_homed: Whether it reports that it is homed. It also does so in DISABLED and FAULT.
+        is_busy: Whether it reports that it is busy.
+        interruptions: How many operating_state messages so far were anything but ENABLED, homed
             and not busy. A pulse of a few ms between two ticks shows only here.
-        tool: What tool_type says, such as "LARGE_NEEDLE_DRIVER:400006[..]"; empty if nothing.
-        errors: How many messages came on the arm's ``error`` topic so far.
+        tool: Value of tool_type, such as "LARGE_NEEDLE_DRIVER:400006[..]"; empty if none.
+        errors: Number of messages so far on the arm's ``error`` topic.
         last_error: Text of the last one.
     """
 
@@ -65,7 +65,7 @@ class ArmState:
 
 
 class JawReading(NamedTuple):
-    """What an arm says about its jaw.
+    """The state of the jaw that an arm reports.
 
     Attributes:
         position: Measured opening (rad); None if nothing valid and finite has arrived.
@@ -82,11 +82,11 @@ class ArmPort(Protocol):
     """An arm, real or simulated, at the other end of its CRTK topics."""
 
     def read(self) -> ArmState:
-        """Give the newest state; never blocks."""
+        """Return the newest state; never block."""
         ...
 
     def read_jaw(self) -> JawReading:
-        """Give the newest state of the jaw; never blocks."""
+        """Return the newest state of the jaw; never block."""
         ...
 
     def servo_jp(self, q: Array, qd: Array) -> None:

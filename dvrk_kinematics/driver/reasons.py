@@ -48,13 +48,13 @@ class ResultCode(IntEnum):
 class Reason(Enum):
     """Why something was refused or stopped; the value is its name in results and diagnostics."""
 
-    # Ends that are no fault of anybody.
+    # Ends that are nobody's fault.
     REACHED = "goal reached"
     REPLACED = "replaced by a new goal"
     CANCELLED = "cancelled"
     HOLD_REQUESTED = "hold was asked for"
 
-    # Goals that make no sense, or cannot be played inside the limits.
+    # Goals that are invalid, or cannot be played inside the limits.
     EMPTY_GOAL = "goal without points"
     TOO_MANY_POINTS = "too many points"
     WRONG_SHAPE = "wrong number of values"
@@ -83,7 +83,7 @@ class Reason(Enum):
     JOG_CHANGES = "a jog of another kind comes to rest first"
     JOG_ENDED = "jog ended"
 
-    # Nobody has said yet that this arm may be moved.
+    # Nobody has allowed this arm to move yet.
     NOT_ENABLED_HERE = "not enabled through the bridge"
     NOT_SIMULATED = "not a simulated arm"
 
@@ -96,7 +96,7 @@ class Reason(Enum):
     FOREIGN_COMMAND = "somebody else commands the arm"
     NOT_READY_LONG_ENOUGH = "not ready for long enough"
 
-    # What the arm says cannot be trusted, or it does not follow.
+    # The arm's reports cannot be trusted, or it does not follow.
     STALE_STATE = "state is stale"
     STAMP_ZERO = "state has no stamp"
     STAMP_WENT_BACK = "stamps of the state went back"
@@ -114,7 +114,7 @@ class Reason(Enum):
     SETPOINT_STEP = "setpoint step near the PID tolerance"
     SETPOINT_IN_CANNULA = "setpoint brings the wrist into the cannula"
 
-    # The motion cannot or shall not go on as planned.
+    # The motion cannot or must not go on as planned.
     PATH_TOLERANCE = "path tolerance violated"
     GOAL_TOLERANCE = "goal tolerance violated"
     GAP = "gap in the control loop"
@@ -164,7 +164,7 @@ STOPS: MappingProxyType[Reason, StopKind] = MappingProxyType(
 """How each cause stops a motion. docs/safety.md shows the same table."""
 
 HOLD_ALONE = frozenset({Reason.WRONG_JOINTS, Reason.WRONG_TOOL, Reason.ARM_BEHIND})
-"""Causes that freeze without a setpoint: to another tool it means another posture, and to an arm
+"""Causes that freeze without a setpoint: for another tool it means another posture, and for an arm
 that is far behind it is a jump.
 """
 
@@ -178,7 +178,7 @@ OWN_CODES: MappingProxyType[Reason, ResultCode] = MappingProxyType(
         Reason.GOAL_TOLERANCE: ResultCode.GOAL_TOLERANCE_VIOLATED,
     }
 )
-"""Codes of reasons that have one of their own; ``Finding.code`` knows the rest."""
+"""Codes of reasons that have their own; ``Finding.code`` maps the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Finding:
     Attributes:
         reason: Why.
         detail: What was found and what is allowed, with units.
-        joint: Name of the joint it is about, empty if it is about none.
+        joint: Name of the joint concerned, empty if there is none.
         value: The number found, None if there is none.
         limit: The number allowed, None if there is none.
     """
@@ -201,7 +201,7 @@ class Finding:
 
     @property
     def stop_kind(self) -> StopKind | None:
-        """How this stops a motion; None for what only refuses or ends one."""
+        """How this stops a motion; None for a reason that only refuses or ends one."""
         return STOPS.get(self.reason)
 
     @property
@@ -226,6 +226,6 @@ class Finding:
 
 
 def tell_shallow(reason: Reason, rule: CannulaRule, q: Array) -> Finding:
-    """Tell that joint positions (rad, m), shape (n,), bring the wrist too near to the RCM."""
+    """Report that joint positions (rad, m), shape (n,), bring the wrist too close to the RCM."""
     what = "distance of the wrist from the RCM (m)"
     return Finding(reason, what, "", rule.depth(q), rule.min_depth_m)

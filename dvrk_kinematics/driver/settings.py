@@ -1,4 +1,4 @@
-"""The numbers that driver parameters set, checked once and immutable afterwards."""
+"""The numbers set by driver parameters, checked once and immutable afterwards."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class GuardSettings:
         limits: Positions, velocities and accelerations.
         pid_tolerance: Differences of setpoint and measured position (rad, m), shape (n,), at
             which the arm's PID faults.
-        tool: Part number, or name, of the model's instrument; empty for an arm without.
+        tool: Part number, or name, of the model's instrument; empty for an arm without one.
         cannula: The cannula rule, None to have none.
-        jaw: Limits of the jaw, None for an arm without.
-        max_age_s: Oldest that the arm's state may be (s). An older one slows a motion down to
+        jaw: Limits of the jaw, None for an arm without one.
+        max_age_s: Largest allowed age of the arm's state (s). An older one slows a motion down to
             rest, and lets none begin.
-        patience_s: For how long nothing may be in time before a motion ends (s).
+        patience_s: How long everything may be late before a motion ends (s).
         ready_s: How long the arm must be ready without a break before a motion begins, or goes on
-            (s). The real arm says so for a few ms before its homing motion.
-        step_fraction: Part of the PID tolerance that one setpoint may step.
-        tracking_fraction: Part of the PID tolerance that the tracking error may reach.
-        echo_tolerance: Largest difference (rad, m) of a setpoint as sent and as reported.
+            (s). The real arm reports ready for a few ms before its homing motion.
+        step_fraction: Fraction of the PID tolerance that one setpoint may step.
+        tracking_fraction: Fraction of the PID tolerance that the tracking error may reach.
+        echo_tolerance: Largest difference (rad, m) between a setpoint as sent and as reported.
         echo_s: Longest that the arm may take to report a setpoint (s).
-        feed_forward: Whether to send velocities. The arm keeps the last one it got even when
-            nobody sends any more, so by default zeros are sent.
+        feed_forward: Whether to send velocities. The arm keeps the last one it received even when
+            nobody sends any more, so by default we send zeros.
     """
 
     limits: MotionLimits
@@ -70,7 +70,7 @@ class PlayerSettings:
 
     Attributes:
         start_tolerance: How far a first point at t = 0 may be from the setpoint (rad, m), (n,).
-        tolerances: Defaults for what a goal leaves open.
+        tolerances: Defaults for tolerances that a goal leaves open.
         stopped_velocity: Largest measured speed (rad/s, m/s) at the end of a goal, where a goal
             tolerance is set, shape (n,); 0 is unchecked.
         period_s: Period of the ticks (s).

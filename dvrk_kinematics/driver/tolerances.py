@@ -1,6 +1,6 @@
 """What counts as equal, still or rounding in the driver: each with its quantity and unit.
 
-What a user sets stands in settings; what a goal allows, in goal_tolerances.
+User settings are in settings; the tolerances of a goal are in goal_tolerances.
 """
 
 from __future__ import annotations

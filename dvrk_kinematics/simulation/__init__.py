@@ -1,4 +1,4 @@
-"""Simulated arms that behave as the dVRK's, without ROS and without a clock of their own.
+"""Simulated arms that behave like the dVRK's, without ROS and without a clock of their own.
 
 ::
 

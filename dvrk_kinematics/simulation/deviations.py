@@ -1,7 +1,7 @@
 """Where the simulated arms differ from the dVRK on purpose.
 
-Everything that a client has to cope with is reproduced. What hangs, kills or confuses the dVRK, or
-passes without a word, is answered with a warning instead.
+We reproduce everything that a client has to cope with. Input that hangs, kills or confuses the
+dVRK, or that it silently ignores, causes a warning instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Deviation:
 
     Attributes:
         key: A short name, for tests and tables.
-        when: What is sent, and in which state.
+        when: The message sent, and the state in which it is sent.
         dvrk: What the dVRK does.
         here: What the simulated arm does.
         recordings: Names of recorded wrong messages, or steps of sessions, that show it.

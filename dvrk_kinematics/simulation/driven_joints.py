@@ -15,14 +15,14 @@ __all__ = ["driven_joints"]
 def driven_joints(name: str) -> Mapping[str, float]:
     """The widths of the ranges (rad, m) of an arm's joints and jaw, by name.
 
-    An instrument can be exchanged while an arm runs, so that those of all instruments count, each
+    An instrument can be exchanged while an arm runs, so the joints of all instruments count, each
     at its widest.
 
     Args:
         name: "PSM1", "ECM", "RVM1" and so on.
 
     Raises:
-        UnknownName: There is no such arm.
+        UnknownName: The arm does not exist.
     """
     bare = load_model(model_name(name))
     models = [bare]

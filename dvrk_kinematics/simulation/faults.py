@@ -1,4 +1,4 @@
-"""Faults on purpose, for tests and teaching."""
+"""Deliberate faults, for tests and teaching."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["Fault", "FaultInjector", "FaultKind"]
 
 
 class FaultKind(str, Enum):
-    """What can be made to go wrong."""
+    """The faults that can be injected."""
 
     POWER_LOSS = "power_loss"
-    """Motor power goes, as when the safety chain opens."""
+    """Motor power is lost, as when the safety chain opens."""
     STALLED_JOINT = "stalled_joint"
     """A joint stops following its set-point, for ``duration_s`` or until cleared."""
     ENCODER_JUMP = "encoder_jump"
@@ -20,7 +20,7 @@ class FaultKind(str, Enum):
     TOOL_REMOVED = "tool_removed"
     """The tool is taken off (PSM)."""
     NONE = "none"
-    """Ends what was injected before; a tool that was taken off is put back."""
+    """Ends all injected faults; puts back a tool that was taken off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Fault:
 
 
 class FaultInjector:
-    """Changes what is measured, as injected."""
+    """Changes the measurement according to the injected faults."""
 
     def __init__(self) -> None:
         self._stalled: dict[int, tuple[float, float]] = {}
@@ -53,13 +53,13 @@ class FaultInjector:
 
         Args:
             joint: Index of the joint.
-            position: Where it is measured (rad, m), encoder jumps included.
+            position: Its measured position (rad, m), encoder jumps included.
             until_s: When it follows again (s).
         """
         self._stalled[joint] = (position - self._offsets.get(joint, 0.0), until_s)
 
     def offset(self, joint: int, value: float) -> None:
-        """Adds to what a joint measures (rad, m)."""
+        """Adds an offset to a joint's measured position (rad, m)."""
         self._offsets[joint] = self._offsets.get(joint, 0.0) + value
 
     def clear(self) -> None:
@@ -68,17 +68,17 @@ class FaultInjector:
         self._offsets.clear()
 
     def clear_offsets(self) -> None:
-        """Ends encoder jumps: the encoders are biased anew."""
+        """Ends encoder jumps: the encoders are biased again."""
         self._offsets.clear()
 
     def truth(self, measured: list[float]) -> list[float]:
-        """Where joints are, for what is measured."""
+        """True joint positions for measured ones."""
         return [value - self._offsets.get(joint, 0.0) for joint, value in enumerate(measured)]
 
     def apply(
         self, position: list[float], velocity: list[float], now_s: float
     ) -> tuple[list[float], list[float]]:
-        """What is measured instead of what the plant did."""
+        """The faulty measurement for the plant's true state."""
         if not self._stalled and not self._offsets:
             return position, velocity
         position, velocity = list(position), list(velocity)

@@ -1,4 +1,4 @@
-"""How a simulated system is put together: which arms, which tools, which options."""
+"""The configuration of a simulated system: arms, tools and options."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ToolDetection(str, Enum):
     """How a PSM learns which tool it carries: the dVRK's ``tool_detection``."""
 
     FIXED = "FIXED"
-    """Configured: the tool is there from the first homing on."""
+    """Configured: the tool is present from the first homing on."""
     MANUAL = "MANUAL"
-    """Asked for (tool_type_request) and told by set_tool_type."""
+    """Requested (tool_type_request) and set by set_tool_type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,14 @@ class ArmSpec:
 
     Attributes:
         name: Name on the graph: "PSM1", "ECM", "RVM1", ...
-        model: Which model it is; by default the one of its name, with or without its digits.
+        model: Its model; by default the one with its name, with or without its digits.
         generation: "Classic" (the only one that the recordings cover).
         tool: Number or name of the instrument of a PSM; for an ECM the endoscope type.
         tool_detection: How a PSM learns its tool.
         base_frame: Pose of the base in ``base_frame_id``, shape (4, 4), without setup joints.
         base_frame_id: Frame of measured_cp and setpoint_cp; ``<name>_base`` by default.
-        plant: What the motors drive; the kinematic plant, which follows exactly, by default.
+        plant: Mechanics that the motors drive; by default the kinematic plant, which follows
+            exactly.
     """
 
     name: str
@@ -48,7 +49,7 @@ class ArmSpec:
 
 @dataclass(frozen=True, slots=True)
 class SystemOptions:
-    """What holds for all arms.
+    """Options of all arms.
 
     Attributes:
         with_suj: Setup joints carry the arms and drive their base frames.

@@ -1,6 +1,6 @@
-"""What a simulated arm tells: readings, events, frames and the answers of its services.
+"""The output of a simulated arm: readings, events, frames and the answers of its services.
 
-Tuples, because they are made at every cycle. Their arrays are read-only.
+They are tuples, because every cycle makes them. Their arrays are read-only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class JointReading(NamedTuple):
         position: Positions (rad, m), shape (n,); empty where the dVRK leaves it empty.
         velocity: Velocities (rad/s, m/s), shape (n,) or empty.
         effort: Efforts (N m, N), shape (n,) or empty.
-        is_valid: Whether to believe it; the dVRK sends what is invalid with stamp 0.
+        is_valid: Whether to believe it; the dVRK sends invalid readings with stamp 0.
     """
 
     names: tuple[str, ...]
@@ -89,7 +89,7 @@ class OperatingStateReading(NamedTuple):
     Attributes:
         state: DISABLED, ENABLED, PAUSED or FAULT.
         is_homed: See the state machine: it stays true when an arm is disabled.
-        is_busy: In a transition or a move.
+        is_busy: Whether it is in a transition or a move.
     """
 
     state: str
@@ -107,7 +107,7 @@ class Event(NamedTuple):
         topic: Name relative to the arm: "operating_state", "desired_state", "goal_reached",
             "error", "warning", "status", "tool_type", "tool_type_request" (value None),
             "endoscope_type", "trajectory_j/ratio", "trajectory_j/ratio_v", "trajectory_j/ratio_a".
-        value: What the message says.
+        value: Content of the message.
     """
 
     topic: str
@@ -121,7 +121,8 @@ class FrameTransform(NamedTuple):
         parent: Name of the parent frame.
         child: Name of the frame.
         T: Pose of child in parent, shape (4, 4).
-        is_valid: False goes out with stamp 0, as the dVRK does for base frames of setup joints.
+        is_valid: If False, it is sent with stamp 0, as the dVRK does for base frames of setup
+            joints.
     """
 
     parent: str
@@ -136,7 +137,7 @@ class ForwardAnswer(NamedTuple):
     Attributes:
         T: The pose, shape (4, 4); after a failure that of the previous answer.
         result: Whether it was computed.
-        message: The last failure's text, also after a success.
+        message: The last failure's text, even after a success.
     """
 
     T: Array
@@ -150,7 +151,7 @@ class InverseAnswer(NamedTuple):
     Attributes:
         jp: Joint positions (rad, m), shape (n,), not clipped to limits.
         result: Whether they were computed.
-        message: The last failure's text, also after a success.
+        message: The last failure's text, even after a success.
     """
 
     jp: Array

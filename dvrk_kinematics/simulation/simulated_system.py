@@ -1,4 +1,4 @@
-"""A simulated system: arms, setup joints, power and frames, as one dVRK process has them."""
+"""A simulated system: arms, setup joints, power and frames, as in one dVRK process."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _KINDS: dict[str, Callable[[ArmSpec, SystemOptions], SimulatedArm]] = {
     "ECM": SimulatedEcm,
     "ARM": SimulatedSerialArm,
 }
-"""By the kind that the arm's model names."""
+"""Classes of arms by the kind that the arm's model names."""
 _REFERENCE = "ECM"
-"""Whose tip poses are given in, unless set_reference_arm says otherwise."""
+"""The arm whose tip is the reference of poses, unless set_reference_arm changes it."""
 
 
 class SimulatedSystem:
@@ -39,7 +39,7 @@ class SimulatedSystem:
 
     Args:
         specs: The arms.
-        options: What holds for all.
+        options: Options of all arms.
 
     Attributes:
         arms: The arms by name, in the order given: SimulatedPsm, SimulatedEcm or
@@ -47,8 +47,8 @@ class SimulatedSystem:
         sujs: Setup joints by the name of the arm they carry; empty without SUJ.
 
     Raises:
-        InvalidInput: A name that occurs twice.
-        UnknownName: A kind of arm, instrument, endoscope or setup joint that does not exist.
+        InvalidInput: A name occurs twice.
+        UnknownName: A kind of arm, instrument, endoscope or setup joint does not exist.
     """
 
     def __init__(self, specs: Sequence[ArmSpec], options: SystemOptions | None = None) -> None:
@@ -71,10 +71,10 @@ class SimulatedSystem:
         self._carry()
 
     def step(self, now_ns: int) -> None:
-        """One control cycle of everything.
+        """Runs one control cycle of everything.
 
         Args:
-            now_ns: A monotonic time (ns): passed in, never read. A step back counts as none.
+            now_ns: A monotonic time (ns): passed in, never read. A step back counts as zero.
         """
         for arm in self.arms.values():
             arm.step(now_ns)
@@ -107,7 +107,7 @@ class SimulatedSystem:
     # Base frames.
 
     def set_reference_arm(self, name: str) -> None:
-        """SUJ/set_reference_arm: whose tip all poses are given in; unknown names only warn."""
+        """SUJ/set_reference_arm: the arm whose tip all poses refer to; unknown names only warn."""
         if name not in self.sujs:
             for suj in self.sujs.values():
                 suj.warn(f'set_reference_arm, there is no arm "{name}"')
@@ -165,10 +165,10 @@ class SimulatedSystem:
     # tf.
 
     def transforms(self) -> list[FrameTransform]:
-        """What the dVRK broadcasts on tf now.
+        """The transforms that the dVRK broadcasts on tf now.
 
-        Base frames that setup joints give are always broadcast; the tip of an arm is from when it
-        was valid for the first time. Both go out with stamp 0 while they are not valid.
+        It always broadcasts base frames from setup joints; it broadcasts the tip of an arm once
+        that has been valid. It sends both with stamp 0 while they are not valid.
         """
         frames = []
         for name, suj in self.sujs.items():

@@ -1,4 +1,4 @@
-"""What the papers show, computed again: a weld line, and a way around an obstacle."""
+"""Recomputes results of the papers: a weld line, and a way around an obstacle."""
 
 from dvrk_kinematics.cli.papers.pick_and_place import (
     JointCurves,

@@ -41,7 +41,7 @@ _LINKS = ("base", "waist_link", "elbow_link", "forearm_roll_link", "tip")
 
 
 def table(arm: Arm, task: PickAndPlace) -> str:
-    """How near the arm comes to the post for each choice of centres."""
+    """How close the arm comes to the post for each choice of centres."""
     lines = [f"{'centres':<22} {'nearest to the post':>20} {'at':>8}"]
     for name, centres in CENTRES.items():
         motion = curve_joints(arm, task, centres)
@@ -60,7 +60,7 @@ def draw(arm: Arm, task: PickAndPlace, file: Path) -> None:
     """
     motions = {name: curve_joints(arm, task, centres) for name, centres in CENTRES.items()}
     with sheet(file, 11.0, 6.4) as figure:
-        # What matplotlib needs to know about depth; there if matplotlib is.
+        # The module that matplotlib needs for 3D; installed with matplotlib.
         importlib.import_module("mpl_toolkits.mplot3d")
         grid = figure.add_gridspec(2, 2, width_ratios=[1.5, 1.0])
         _draw_scene(figure.add_subplot(grid[:, 0], projection="3d"), arm, task, motions)
@@ -138,7 +138,7 @@ def _draw_gaps(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
+    """Run the command and return its exit code."""
     arm, task = load_arm("CYBER310"), PickAndPlace()
     return run_report(
         "obstacle_report",

@@ -1,7 +1,7 @@
 """The pick-and-place task of the CYBER 310 paper: a logistic curve for every joint.
 
 Inverse kinematics is needed at both ends only. Where the curves of the joints have different
-centres, some joints go before others, and that bends the path of the tip around an obstacle.
+centres, some joints move before others, which bends the path of the tip around an obstacle.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dvrk_kinematics.motion.timing.logistic import hyperbolic
 __all__ = ["JointCurves", "PickAndPlace", "Post", "clearance", "curve_joints", "solve_ends"]
 
 _BODY = ("waist_link", "elbow_link", "forearm_roll_link", "tip")
-"""Frames at shoulder, elbow, wrist and tip: the ends of what can hit something."""
+"""Frames at shoulder, elbow, wrist and tip: the ends of the parts that can hit something."""
 ARM_RADIUS_M = 0.044
 """Radius of rods around the arm (m): its plates are 50 mm wide and 70 mm apart outside, which puts
 their edges 43.0 mm from its middle."""
@@ -32,8 +32,8 @@ class Post(NamedTuple):
 
     Attributes:
         x: Where it stands (m).
-        y: As x.
-        height: Up to its top (m).
+        y: Where it stands (m).
+        height: Height of its top (m).
         radius: Half its thickness (m).
     """
 
@@ -54,7 +54,7 @@ class PickAndPlace:
         pick: Where the tip begins (m), in the arm's base.
         place: Where it ends (m).
         branch: Which of the eight solutions, at both ends.
-        post: What stands in between.
+        post: The post in between.
         duration_s: How long the move takes (s).
         half_width: B of every joint's curve, as a fraction of the duration.
         delta: D of every joint's curve.
@@ -70,7 +70,7 @@ class PickAndPlace:
 
 
 class JointCurves(NamedTuple):
-    """Joints along a move, shape (N, n) each but the times.
+    """Joints along a move, shape (N, n) each except the times.
 
     Attributes:
         t: Times (s), shape (N,).
@@ -89,8 +89,8 @@ def solve_ends(arm: Arm, task: PickAndPlace) -> tuple[Array, Array]:
     """Joint positions at both ends (rad), by the branch that the task names.
 
     Raises:
-        UnknownName: There is no such branch.
-        InvalidInput: An end is not reached so inside the limits; says why.
+        UnknownName: The branch does not exist.
+        InvalidInput: That branch does not reach an end inside the limits; the text says why.
     """
     ends = []
     for name, position in (("pick", task.pick), ("place", task.place)):
@@ -115,8 +115,8 @@ def curve_joints(
         samples: How many samples, both ends included.
 
     Raises:
-        InvalidInput: Not one centre a joint, a centre or width outside its range, or an end that
-            is not reached.
+        InvalidInput: Not one centre per joint, a centre or width outside its range, or an end out
+            of reach.
     """
     if len(centres) != len(arm.joint_names):
         raise InvalidInput("centres", f"needs {len(arm.joint_names)} numbers, has {len(centres)}")
@@ -153,7 +153,7 @@ def clearance(arm: Arm, q: Array, post: Post) -> Array:
 def _apart(a: Array, b: Array, foot: Array, top: Array) -> Array:
     """Smallest distances between lines a to b, shape (N, 3), and one line foot to top; (N,).
 
-    Two lines of finite length are nearest inside both, or at an end of one of them.
+    Two lines of finite length are closest inside both, or at an end of one of them.
     """
     along, up = b - a, top - foot
     found = [_from_line(end, foot, top) for end in (a, b)]

@@ -1,4 +1,4 @@
-"""The command line of a report: a table on the terminal, and charts in a file if asked for."""
+"""The command line of a report: a table on the terminal, and charts in a file on request."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def run_report(
     draw: Callable[[Path], None],
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Print a table, and draw charts if ``--output`` says where to.
+    """Print a table, and draw charts if ``--output`` names a file.
 
     Args:
         name: Name of the command.
         summary: What it reports.
         table: Makes the table.
         draw: Draws the charts into a PNG.
-        arguments: Of the command line; those of the process without it.
+        arguments: Command-line arguments; those of the process by default.
 
     Returns:
         Exit code, 0 if all is well.

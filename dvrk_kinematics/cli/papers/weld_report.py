@@ -34,14 +34,14 @@ __all__ = ["draw", "main", "table"]
 POINTS = (2, 4, 9, 19, 49, 98)
 """Numbers of points of the command MS in the table."""
 _SHOWN = 4
-"""Points of the approximation that the charts over time show beside the true line."""
+"""Points of the approximation that the charts over time show next to the true line."""
 _FINE = 2001
 """Samples of the approximation in the charts."""
 _Y = 1
 
 
 def table(arm: Arm, task: WeldTask) -> str:
-    """Peaks along the true line, and what the approximation misses by its number of points."""
+    """Peaks along the true line, and the approximation's errors by its number of points."""
     motion = sample_weld(arm, task)
     lines = [
         f"seam of {1e3 * task.length:.0f} mm in {motion.t[-1]:.3f} s, {task.samples} samples",
@@ -91,7 +91,7 @@ def draw(arm: Arm, task: WeldTask, file: Path) -> None:
 
 
 def _finely(task: WeldTask) -> WeldTask:
-    """The same seam with so many samples that the steps of MS look like steps."""
+    """The same seam with enough samples for the steps of MS to look like steps."""
     return replace(task, samples=_FINE)
 
 
@@ -170,7 +170,7 @@ def _draw_errors(axes: Any, arm: Arm, task: WeldTask, rough: Motion) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
+    """Run the command and return its exit code."""
     arm, task = load_arm("RVM1"), WeldTask()
     return run_report(
         "weld_report",

@@ -44,7 +44,7 @@ class WeldTask:
         samples: How many samples, both ends included.
 
     Raises:
-        InvalidInput: Not two points apart, a speed above 0 and at least two samples.
+        InvalidInput: Not two distinct points, a speed above 0 and at least two samples.
     """
 
     start: tuple[float, float, float] = (0.5, 0.0, 0.45)
@@ -104,7 +104,7 @@ class Motion(NamedTuple):
 
 
 class LinkRates(NamedTuple):
-    """How links turn, along the axes of the base; shape (N, n, 3) each, one link a joint.
+    """How links turn, along the axes of the base; shape (N, n, 3) each, one link per joint.
 
     Attributes:
         velocity: Angular velocities (rad/s).
@@ -119,7 +119,7 @@ def sample_weld(arm: Arm, task: WeldTask) -> Motion:
     """The true line, by inverse kinematics of position, velocity and acceleration.
 
     Raises:
-        InvalidInput: The seam is not within the arm's reach; says where.
+        InvalidInput: The seam is not within the arm's reach; the text says where.
     """
     t = task.times
     q = _joints(arm, task, t / t[-1])
@@ -129,7 +129,7 @@ def sample_weld(arm: Arm, task: WeldTask) -> Motion:
 
 
 def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
-    """What the command MS makes of the line: joints interpolated between points on it.
+    """The line as the command MS approximates it: joints interpolated between points on it.
 
     Args:
         arm: The arm.
@@ -137,7 +137,7 @@ def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
         points: How many points between its ends; each piece takes the same time.
 
     Raises:
-        InvalidInput: Not a number of points that the command takes, or the seam is out of reach.
+        InvalidInput: The command does not accept that many points, or the seam is out of reach.
     """
     _check_count("points", points, 2, _MOST_POINTS)
     knots = np.linspace(0.0, 1.0, points + 2)
@@ -153,7 +153,7 @@ def approximate_weld(arm: Arm, task: WeldTask, points: int) -> Motion:
 
 
 def _check_count(name: str, count: int, least: int, most: int | None) -> None:
-    """Refuses what is no whole number from ``least`` to ``most``; without a most, any above."""
+    """Refuse all but whole numbers from ``least`` to ``most``; None means no upper bound."""
     allowed = f"{least} or more" if most is None else f"{least} to {most}"
     try:
         whole = index(count)
@@ -180,7 +180,7 @@ def link_rates(arm: Arm, motion: Motion) -> LinkRates:
     for k, joint in enumerate(arm.joint_names):
         axis = frames[f"{joint}_link"][:, :3, 2]
         rate, second = motion.qd[:, k, None], motion.qdd[:, k, None]
-        # The axis itself is carried round by the links before it.
+        # The links before the axis carry it round.
         acceleration = acceleration + second * axis + rate * np.cross(velocity, axis)
         velocity = velocity + rate * axis
         found.append((velocity, acceleration))

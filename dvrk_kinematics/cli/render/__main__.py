@@ -62,7 +62,7 @@ def render(name: str, folder: Path, size: tuple[int, int]) -> Path:
         The file.
 
     Raises:
-        UnknownName: If there is no such scene.
+        UnknownName: If the scene does not exist.
         MissingExtra: If the libraries that draw are not installed.
         OutputError: If the file cannot be written.
     """
@@ -85,7 +85,7 @@ def render(name: str, folder: Path, size: tuple[int, int]) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="render", description=str(__doc__).splitlines()[0])
     parser.add_argument("picture", nargs="*", help=f"any of {', '.join(SCENES)}; all by default")
     parser.add_argument(

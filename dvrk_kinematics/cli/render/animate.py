@@ -41,15 +41,15 @@ _RADIUS_M = 0.0026
 _SPACING_S = 0.1
 """How finely the trace is drawn (s of the motion)."""
 _REST_FRAMES = 8
-"""Pictures of the whole figure before it begins anew."""
+"""Pictures of the whole figure before it starts again."""
 _MOST_FRAMES = 500
 
 
 def plan_figure(scale: float) -> Plan:
-    """The Block-O as ``./dvrk demo --scale`` plans it: where a PSM has most room, as fast.
+    """Plan the Block-O like ``./dvrk demo --scale``: where a PSM has most room, equally fast.
 
     Args:
-        scale: Size; 1 is the Block-O of the paper. The demo traces one of 0.5 unless told.
+        scale: Size; 1 is the Block-O of the paper. The demo's default is 0.5.
 
     Raises:
         DvrkError: It fits nowhere at that scale.
@@ -99,7 +99,7 @@ def animate(plan: Plan, count: int, size: tuple[int, int]) -> Iterator[bytes]:
 
 
 def join(pictures: Sequence[bytes], suffix: str, seconds: float) -> bytes:
-    """One animation of pictures, which ends with a rest and begins anew.
+    """One animation of pictures, which ends with a pause and starts again.
 
     Args:
         pictures: PNGs of one size.
@@ -107,7 +107,7 @@ def join(pictures: Sequence[bytes], suffix: str, seconds: float) -> bytes:
         seconds: How long it takes (s).
 
     Raises:
-        InvalidInput: Of another suffix.
+        InvalidInput: If the suffix is a different one.
         MissingExtra: If Pillow is not installed.
     """
     if suffix not in (".webp", ".gif"):
@@ -137,7 +137,7 @@ def join(pictures: Sequence[bytes], suffix: str, seconds: float) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="animate", description=str(__doc__).splitlines()[0])
     parser.add_argument(
         "-o",

@@ -53,7 +53,7 @@ def draw(
         angle: Vertical opening of the camera (deg).
         floor: Height of a floor that takes shadows (m), None for none.
         size: Width and height (pixels).
-        traces: Lines to draw besides.
+        traces: Lines to draw as well.
 
     Returns:
         The picture as a PNG.
@@ -92,7 +92,7 @@ def draw(
 
 
 def _pyvista() -> Any:
-    # By name: it has no place in the environment of those who only drive an arm.
+    # Import by name: users who only drive an arm do not install it.
     try:
         return importlib.import_module("pyvista")
     except ImportError as error:

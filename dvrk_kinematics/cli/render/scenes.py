@@ -1,4 +1,4 @@
-"""What the pictures of the documentation show: a description, joint positions and a camera."""
+"""Scenes of the documentation's pictures: a description, joint positions and a camera."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scene:
         target: What it looks at (m).
         joints: Positions of joints (rad, m) by name; 0 for the others.
         angle: Vertical opening of the camera (deg).
-        floor: Height of the floor (m), None for a picture without.
+        floor: Height of the floor (m), None for a picture without one.
         posed: Adds joint positions that depend on the description.
     """
 
@@ -44,7 +44,7 @@ class Scene:
         return expand(self.description)
 
     def positions(self, text: str) -> dict[str, float]:
-        """Joint positions (rad, m) by name, those that follow from the description included."""
+        """Joint positions (rad, m) by name, including those derived from the description."""
         posed = self.posed(text) if self.posed else {}
         return {**self.joints, **posed}
 

@@ -24,7 +24,7 @@ from dvrk_kinematics.errors import DvrkError, shorten
 __all__ = ["ReportFigures", "main", "make_report"]
 
 _LONGEST_NAME = 60
-"""Characters of an arm's name in that of a file."""
+"""Largest number of characters of an arm's name in a file name."""
 
 
 def make_report(bag: Path, output: Path, png: bool = False, title: str = "") -> ReportFigures:
@@ -32,15 +32,15 @@ def make_report(bag: Path, output: Path, png: bool = False, title: str = "") -> 
 
     Args:
         bag: Folder of the bag.
-        output: The HTML file; its folder is made if need be.
-        png: Whether each plot is also written as ``<output>_<arm>_<plot>.png``.
-        title: What was done, for the head of the page; "" to say what the bag tells.
+        output: The HTML file; its folder is created if necessary.
+        png: Whether to write each plot as ``<output>_<arm>_<plot>.png`` too.
+        title: What was done, for the head of the page; "" to derive it from the bag.
 
     Returns:
         The figures that the page shows.
 
     Raises:
-        BagError: If it is no bag, empty, or nothing moves in it.
+        BagError: If it is not a bag, is empty, or nothing moves in it.
         MissingExtra: If rosbags or matplotlib are not installed.
         OutputError: If the page or a plot cannot be written.
     """
@@ -68,7 +68,7 @@ def _file_names(figures: ReportFigures) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="dvrk report", description=str(__doc__).splitlines()[0])
     parser.add_argument("bag", type=Path, help="folder of the bag")
     parser.add_argument(
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--png", action="store_true", help="write the plots as PNG as well")
     options = parser.parse_args(arguments)
     bag: Path = options.bag
-    # The functions of os.path take any name, also one that no file can have.
+    # The functions of os.path accept any name, even one that no file can have.
     output = options.output or (bag if os.path.isdir(bag) else bag.parent) / "report.html"  # noqa: PTH112
     try:
         figures = make_report(bag, output, options.png, options.title)

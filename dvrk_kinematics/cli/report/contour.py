@@ -1,4 +1,4 @@
-"""Each planned path that was played, and how the tip followed it."""
+"""The planned paths that were played, and how the tip followed them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTLE_S = 2.0 * MARGIN_S
 """How long after its planned end a motion is still compared with its plan."""
 
 _MOST_POINTS = 1_000_000
-"""Points at which all plans together are looked at: half an hour every 2 ms."""
+"""Points at which we evaluate all plans together: half an hour every 2 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Contour:
 
     Attributes:
         start: When the path began (s).
-        following: The tip against it.
+        following: The tip compared with it.
         planned_times: Times of the whole path (s), shape (M,).
         planned_q: Its joint positions (rad, m), shape (M, n).
         planned_tip: Its tip (m), shape (M, 3).
@@ -54,7 +54,7 @@ class Contour:
 def follow_played(
     arm: Arm, played: Sequence[PlayedPath], measured: RecordedJoints
 ) -> tuple[Contour, ...]:
-    """The tip against each plan, from its start until it has settled or the next one begins."""
+    """Compare the tip with each plan, from its start until it settles or the next one begins."""
     contours = []
     most = max(_MOST_POINTS // max(len(played), 1), 1000)
     for number, (path, start, end) in enumerate(played):

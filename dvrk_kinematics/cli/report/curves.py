@@ -1,4 +1,4 @@
-"""The curves of one arm: everything that is drawn, over the time in which it moved."""
+"""The curves of one arm: everything to draw, over the time in which it moved."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["ArmCurves", "JointBounds", "trace_arm"]
 
 
 class JointBounds(NamedTuple):
-    """What joints may do (rad, m, s), shape (n,) each; infinite where nothing is known."""
+    """Bounds of the joints (rad, m, s), shape (n,) each; infinite where unknown."""
 
     lower: Array
     upper: Array
@@ -51,28 +51,28 @@ class ArmCurves:
     Attributes:
         name: The arm.
         model: The model that its tip was computed with; "" if there is none.
-        tip_source: Where the tip comes from, in words.
+        tip_source: Source of the tip, in words.
         joint_names: The joints.
         joint_units: "rad" or "m" for each; "rad or m" if there is no model.
         times: Times (s), shape (N,).
         position: Measured positions, shape (N, n).
-        bounds: What its joints may do.
+        bounds: Bounds of its joints.
         velocity: Velocities, of a fit over 0.1 s, shape (N, n).
         told_velocity: Velocities as the arm reported them, or differences of its positions, shape
             (N, n).
         acceleration: Accelerations, of a fit over 0.1 s, shape (N, n).
         setpoint: Setpoints at the same times, shape (N, n); None if not recorded.
         tip: Where the tip was (m), shape (M, 3).
-        tip_tracking: Distance of measured tip and tip of the setpoints (m), shape (N,).
-        contours: The tip against each planned path.
+        tip_tracking: Distance between measured tip and tip of the setpoints (m), shape (N,).
+        contours: The tip compared with each planned path.
         state: Rate of measured_js.
         command: Rate of servo_jp.
-        motion: From when to when it is looked at, margins included (s).
+        motion: Start and end of the stretch shown, margins included (s).
         hardware: "simulated" or "dvrk"; "" if that was not recorded.
-        flight_plans: What was proven of its motions.
+        flight_plans: Flight plans of its motions.
         scaling: How fast it was played; None if that was not recorded.
-        slow_downs: How often and how long that was below the planned speed; None as well.
-        counted_slow_downs: How often lateness slowed it, by its bridge; None if it did not tell.
+        slow_downs: How often and how long it was below the planned speed; None if not recorded.
+        counted_slow_downs: Its bridge's count of slow-downs by lateness; None if not reported.
     """
 
     name: str
@@ -146,9 +146,9 @@ def trace_arm(arm: ArmRecording) -> ArmCurves | None:
 
 
 def _stretch(arm: ArmRecording, played: Sequence[PlayedPath]) -> tuple[float, float] | None:
-    """The time to look at (s): that of the plans, so that homing and the like stay out.
+    """The time to show (s): that of the plans, so that homing and the like stay out.
 
-    None if there are no two states in it.
+    None if it contains fewer than two states.
     """
     planned = [
         (min(p.start for p in played) - MARGIN_S, max(p.end for p in played) + 2.0 * MARGIN_S)
@@ -187,7 +187,7 @@ def _bounds(model: Arm | None, count: int) -> JointBounds:
     joints = model.model.joints
     rows = [(joint.lower, joint.upper, joint.velocity, joint.acceleration) for joint in joints]
     lower, upper, velocity, acceleration = np.array(rows, dtype=float).T
-    # Joints without a motor have no speeds.
+    # Joints without a motor report no speeds.
     return JointBounds(
         lower, upper, *(np.where(row > 0.0, row, np.inf) for row in (velocity, acceleration))
     )
@@ -196,7 +196,7 @@ def _bounds(model: Arm | None, count: int) -> JointBounds:
 def _tip(
     arm: ArmRecording, found: FoundModel | None, measured: RecordedJoints
 ) -> tuple[Array, str]:
-    """The tip in the base of the arm if its model is known, as the arm reports it if not."""
+    """The tip in the base of the arm if its model is known, otherwise as the arm reports it."""
     if found is not None:
         tip = found.arm.forward(measured.position)[:, :3, 3]
         return tip, f"measured_js and the model {found}, in the arm's base"

@@ -1,4 +1,4 @@
-"""The figures of a report: what a recorded motion was like, in numbers."""
+"""The figures of a report: a recorded motion in numbers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 
 _SPIKE = 1.5
 _SPIKE_FLOOR = 1e-3
-"""A reported speed beyond so many times the fitted and the planned one, and so much more (rad/s,
-m/s), is a spike."""
+"""A reported speed that exceeds the fitted and the planned one by this factor, and by this much
+(rad/s, m/s), is a spike."""
 
 _SAME_S = 1e-6
-"""Durations that differ by less (s) are those of one plan."""
+"""Durations that differ by less than this (s) belong to one plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class JointFigures:
         lower: Its lower limit; minus infinity if not known.
         upper: Its upper limit; infinity if not known.
         peak_velocity: Its largest speed, of a fit over 0.1 s.
-        planned_velocity: The largest that was planned; None without a plan.
-        told_velocity: The largest that the arm reported.
+        planned_velocity: The largest planned speed; None without a plan.
+        told_velocity: The largest speed that the arm reported.
         peak_acceleration: Its largest acceleration, of a fit over 0.1 s.
-        tracking: Measured against setpoint; None if no setpoint was recorded.
+        tracking: Measured minus setpoint; None if no setpoint was recorded.
     """
 
     name: str
@@ -85,11 +85,11 @@ class MotionFigures:
 
     Attributes:
         start: When it began (s since the bag began).
-        planned: How long it was to take (s).
-        took: How long it took, from its start until the tip went on no more (s).
-        following: The tip against it.
-        deviation: How far the planned path is from the exact one (m, rad), as the flight plan
-            has it; None if that was not recorded.
+        planned: Its planned duration (s).
+        took: How long it took, from its start until the tip stopped (s).
+        following: The tip compared with it.
+        deviation: How far the planned path is from the exact one (m, rad), by the flight plan;
+            None if that was not recorded.
     """
 
     start: float
@@ -109,14 +109,14 @@ class ArmFigures:
         tip_source: Where the tip comes from, in words.
         hardware: "simulated" or "dvrk"; "" if that was not recorded.
         moved: How long it moved (s): with plans, from the first start to the last arrival.
-        travel: How far the tip went (m).
+        travel: Distance that the tip travelled (m).
         state: Rate of measured_js; None if there are too few.
         command: Rate of servo_jp; None if there are too few.
         joints: Every joint.
-        tracking_tip: Measured tip against that of the setpoints (m); None without either.
+        tracking_tip: Measured tip compared with that of the setpoints (m); None without either.
         motions: The planned paths that were played, oldest first.
         slow_downs: How often and how long it moved slower than planned; None if not recorded.
-        counted_slow_downs: How often lateness slowed it, by its bridge; None if it did not tell.
+        counted_slow_downs: Its bridge's count of slow-downs by lateness; None if not reported.
     """
 
     name: str
@@ -143,7 +143,7 @@ class ReportFigures:
         duration: Of the whole bag (s).
         topics: What it holds, and what is missing.
         arms: The arms that moved.
-        remarks: What is not as it should be and what was left out for it, as sentences.
+        remarks: Problems, and the data left out because of them, as sentences.
     """
 
     bag: str
@@ -154,7 +154,7 @@ class ReportFigures:
 
 
 def compute_figures(recording: Recording) -> tuple[ReportFigures, tuple[ArmCurves, ...]]:
-    """The figures of a recording, and the curves that they are about.
+    """The figures of a recording, and their curves.
 
     Raises:
         BagError: If no arm moved.
@@ -259,7 +259,7 @@ def _motion_figures(curves: ArmCurves, contour: Contour) -> MotionFigures:
 
 
 def _find_deviation(curves: ArmCurves, contour: Contour) -> tuple[float, float] | None:
-    """Of the newest flight plan from before the start that is of a motion as long."""
+    """Deviation by the newest flight plan before the start for a motion of the same duration."""
     fitting = [
         plan
         for plan in curves.flight_plans

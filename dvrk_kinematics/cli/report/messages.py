@@ -1,7 +1,7 @@
 """Messages of a bag as arrays: joint states, poses, planned paths, speeds.
 
-Whatever a message says is looked at before it is believed. What cannot be used is left out, and a
-remark says how much of which topic, and why.
+We check every message before using it. We leave out unusable ones, and a remark says how many of
+which topic, and why.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ NS = 1e9
 """Nanoseconds in a second."""
 
 _OTHER_CLOCK_S = 0.1
-"""Stamps that are farther than this from the arrival are of another machine's clock."""
+"""Stamps farther than this from the arrival are from another machine's clock."""
 
 _NO_NEWS_NS = 1_000_000
-"""A stamp that falls back by no more than this (ns) is that of the same datum: the dVRK stamps a
-datum anew whenever it publishes it."""
+"""A stamp that falls back by no more than this (ns) belongs to the same datum: the dVRK recomputes
+the stamp whenever it publishes a datum."""
 
 _MOST_REPEATED = 0.5
-"""Part of the messages that may be no news."""
+"""Fraction of the messages that may repeat a datum."""
 
 _LATEST_S = 60.0
-"""Stamps that drift farther than this from the arrival are not those of one clock."""
+"""Stamps that drift farther than this from the arrival are not from one clock."""
 
 _LARGEST = 1e6
-"""Joints and tips beyond this (rad, m, per s) are no measurement."""
+"""Joints and tips beyond this (rad, m, per s) are not measurements."""
 
 _MOST_JOINTS = 32
 _SHORTEST_PLAN_S, _LONGEST_PLAN_S = 1e-3, 3600.0
-"""A longer motion is refused by the planner; a shorter one is none."""
+"""The planner refuses a longer motion; a shorter one does not count."""
 
 
 class Message(NamedTuple):
@@ -72,16 +72,16 @@ class Message(NamedTuple):
 def joint_stream(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
 ) -> RecordedJoints | None:
-    """Joint states as arrays; None if there are none that can be used.
+    """Joint states as arrays; None if none are usable.
 
-    A stamp of 0 says that the content is not valid: such messages are left out where others have
-    stamps. What names other joints than the last message is left out as well: the tool changed.
+    A stamp of 0 marks invalid content: we leave out such messages if others have stamps. We also
+    leave out messages with joints other than those of the last one: the tool changed.
 
     Args:
         messages: The messages.
         start_ns: Time of the bag's first message (ns, system time).
-        topic: Where they are from.
-        remarks: Gets what is left out.
+        topic: Their topic.
+        remarks: Receives what is left out.
     """
     told = [m for m in messages if len(m.content.name) or len(m.content.position)]
     sound = _leave_out(told, _complain_of_joints, topic, remarks)
@@ -103,7 +103,7 @@ def joint_stream(
 def tip_stream(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
 ) -> TipStream | None:
-    """Poses as arrays; None if there are none that can be used; arguments as joint_stream."""
+    """Poses as arrays; None if none are usable; arguments like joint_stream."""
     sound = _leave_out(messages, _complain_of_tip, topic, remarks)
     if not sound:
         return None
@@ -118,7 +118,7 @@ def tip_stream(
 def planned_paths(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
 ) -> tuple[PlannedPath, ...]:
-    """Planned motions, those without knots left out; arguments as joint_stream."""
+    """Planned motions, except those without knots; arguments like joint_stream."""
     plans = [message for message in messages if len(message.content.points) > 1]
     sound = _leave_out(plans, _complain_of_plan, topic, remarks)
     return tuple(_planned_path(message, start_ns) for message in sound)
@@ -127,7 +127,7 @@ def planned_paths(
 def speed_scaling(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
 ) -> RecordedSpeed | None:
-    """The speed as part of the planned one; None if there is none; arguments as joint_stream."""
+    """Speed as a fraction of the planned one; None if not usable; arguments like joint_stream."""
     sound = _leave_out(messages, _complain_of_factor, topic, remarks)
     if not sound:
         return None
@@ -140,7 +140,7 @@ def speed_scaling(
 def flight_plans(
     messages: Sequence[Message], start_ns: int, topic: str, remarks: list[str]
 ) -> tuple[RecordedFlightPlan, ...]:
-    """What was proven of motions, refused ones left out; arguments as joint_stream."""
+    """Flight plans of motions, except refused ones; arguments like joint_stream."""
     proven = [message for message in messages if message.content.ok]
     sound = _leave_out(proven, _complain_of_flight_plan, topic, remarks)
     return tuple(
@@ -157,7 +157,7 @@ def flight_plans(
 def _leave_out(
     messages: Sequence[Message], complain: Any, topic: str, remarks: list[str]
 ) -> list[Message]:
-    """The messages that can be used; the others become a remark for each reason."""
+    """The usable messages; the others become a remark for each reason."""
     complaints = [complain(message.content) for message in messages]
     for reason, count in Counter(filter(None, complaints)).most_common():
         remarks.append(
@@ -222,7 +222,7 @@ def _point(content: Any) -> tuple[float, float, float]:
 
 
 def _velocities(kept: Sequence[Any], width: int, topic: str, remarks: list[str]) -> Array | None:
-    """Velocities, shape (N, n); None if not all messages have some that can be used."""
+    """Velocities, shape (N, n); None if not all messages have usable ones."""
     if not all(len(content.velocity) == width for content in kept):
         return None
     velocity = np.array([content.velocity for content in kept])
@@ -271,7 +271,7 @@ def _times(
     is_stamped = rows.size > 0 and not complaint
     if is_stamped:
         chosen = stamps[rows]
-        # The quickest message tells how far the two clocks are apart.
+        # The quickest message shows how far apart the two clocks are.
         apart = int((received[rows] - chosen).min())
         chosen = chosen + (apart if abs(apart) > _OTHER_CLOCK_S * NS else 0)
     else:
@@ -283,7 +283,7 @@ def _times(
 
 
 def _complain_of_stamps(stamps: NDArray[np.int64], received: NDArray[np.int64]) -> str:
-    """What is wrong with stamps (ns) of messages that arrived in this order; "" if nothing."""
+    """Find what is wrong with stamps (ns) of messages in order of arrival; "" if nothing."""
     falls = np.maximum.accumulate(stamps)[:-1] - stamps[1:]
     back = int((falls > _NO_NEWS_NS).sum())
     if back:

@@ -1,8 +1,8 @@
 """Which model a recorded arm had: by its name, its joints, its tool and its description.
 
-The generations of the dVRK have arms and joints of the same names. A tool is made for one of them,
-and a robot_description has the limits of one of them. Where a bag has neither, the older one is
-assumed, and told to be.
+The generations of the dVRK have arms and joints with the same names. A tool is made for one of
+them, and a robot_description has the limits of one of them. Where a bag has neither, we assume the
+older one, and report the assumption.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["FoundModel", "find_model"]
 
 _GENERATIONS = ("Classic", "Si")
 _SAME_LIMIT = 1e-3
-"""How far limits (rad, m) may be apart in two files about one arm: those of a URDF are rounded."""
+"""How far limits (rad, m) of one arm may differ between two files: those of a URDF are rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class FoundModel:
 
     Attributes:
         arm: The arm.
-        is_assumed: Whether nothing in the bag tells its generation.
+        is_assumed: Whether nothing in the bag shows its generation.
     """
 
     arm: Arm
@@ -48,7 +48,7 @@ class FoundModel:
 
 
 def find_model(arm: ArmRecording) -> FoundModel | None:
-    """The model of an arm with the tool that it reported; None if its joints are others."""
+    """The model of an arm with the tool that it reported; None if its joints differ."""
     made = [_load(arm, generation) for generation in _GENERATIONS]
     fitting = [model for model in made if model is not None]
     if not fitting:
@@ -60,7 +60,7 @@ def find_model(arm: ArmRecording) -> FoundModel | None:
 
 
 def _load(arm: ArmRecording, generation: str) -> Arm | None:
-    """The arm of a generation; None if there is none with such a tool and such joints."""
+    """The arm of a generation; None if none has this tool and these joints."""
     *spaces, name = arm.name.split("/")
     is_setup = bool(spaces) and spaces[-1] == "SUJ"
     number = arm.tool_type.partition(":")[2].partition("[")[0] or None
@@ -73,7 +73,7 @@ def _load(arm: ArmRecording, generation: str) -> Arm | None:
 
 
 def _read_described(arm: ArmRecording) -> Sequence[JointModel]:
-    """The joints of an arm as its description has them; none if it has others.
+    """The joints of an arm from its description; none if that has different ones.
 
     Joints of a description may carry a prefix, as in ``PSM1_yaw``.
     """
@@ -92,11 +92,11 @@ def _read_described(arm: ArmRecording) -> Sequence[JointModel]:
 
 
 def _find_described(models: Sequence[Arm], described: Sequence[JointModel]) -> Arm | None:
-    """The one model whose limits a description has, where the models differ; None if none."""
+    """The one model with the description's limits, where the models differ; None if none."""
     if not described:
         return None
     rows = [_limits(model.model.joints) for model in models]
-    # An instrument's limits tell nothing: the bag may not say which one it was.
+    # Ignore an instrument's limits: the bag may not say which one it was.
     telling = ~np.isclose(rows, rows[0], rtol=0.0, atol=_SAME_LIMIT).all(axis=0)
     given = _limits(described)[telling]
     fitting = [

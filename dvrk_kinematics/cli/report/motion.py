@@ -25,31 +25,31 @@ __all__ = [
 ]
 
 MARGIN_S = 0.2
-"""What is shown before and after a motion."""
+"""Time shown before and after a motion."""
 
 _STILL = 1e-7
-"""Change of a setpoint (rad, m) that is rounding; setpoints have no noise."""
+"""Changes of a setpoint (rad, m) up to this are rounding; setpoints have no noise."""
 
 _SLOW = 1e-3
 """Speed (rad/s, m/s) below which an arm without setpoints counts as at rest."""
 
 _WITHOUT_S = 1.0
-"""Farther than this from the first and the last setpoint (s), speeds tell what moved."""
+"""Farther than this from the first and the last setpoint (s), speeds show what moved."""
 
 _MADE_UP = 0.75
-"""Share of a period below which a message came early, after one that was late."""
+"""Fraction of a period below which a message came early, after a late one."""
 
 _FIT_S = 0.1
 """Stretch of time over which velocities and accelerations are fitted."""
 
 _FEWEST = 5
-"""Samples that a cubic needs to be a fit at all."""
+"""Least number of samples for fitting a cubic."""
 
 _FINEST = 10
-"""Samples of an even row for each message, at most."""
+"""Largest number of evenly spaced samples for each message."""
 
 _PAUSE_S = 0.25
-"""A longer gap is a stream that paused, not ticks that were missed."""
+"""A longer gap means that the stream paused, not that ticks were missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class Periods:
     """How regular a stream is.
 
     Attributes:
-        messages: How many messages.
-        rate: How many a second while it ran (Hz).
-        p50: Median period (s), which counts as the one aimed at.
+        messages: Number of messages.
+        rate: Messages a second while it ran (Hz).
+        p50: Median period (s), which counts as the intended one.
         p99: 99 of 100 periods are at most this (s).
         longest: The longest period (s).
         missed: Ticks that went by without a message.
         pauses: Gaps of more than 0.25 s, which count neither as periods nor as missed ticks.
-        is_stamped: Whether by the messages' stamps; by their arrival, which is less even, if not.
+        is_stamped: Whether by the messages' stamps; if not, by their arrival, which is less even.
         periods: All periods (s), shape (N,).
     """
 
@@ -100,7 +100,7 @@ def measure_periods(stream: RecordedJoints) -> Periods | None:
 
 
 def _count_missed(periods: list[float], period: float) -> int:
-    """Ticks that went by: a late message that the next one makes up for has missed none."""
+    """Count missed ticks: a late message that the next one makes up for is not one."""
     missed, at = 0, 0
     while at < len(periods):
         end = at + 1
@@ -120,7 +120,7 @@ def find_motion(arm: ArmRecording) -> tuple[float, float] | None:
 
 
 def moving_times(arm: ArmRecording) -> Array:
-    """Times at which an arm was on its way (s), by its setpoints as long as there are some."""
+    """Times at which an arm was moving (s), by its setpoints while there are some."""
     by_speed = np.empty(0)
     if len(arm.measured.times) > 1:
         speed = np.abs(velocity_of(arm.measured)).max(axis=1)
@@ -175,7 +175,7 @@ def _fit_run(times: Array, position: Array, derivative: int) -> Array:
     """Derivatives of positions without a pause in between; (N,), (N, n) -> (N, n)."""
     if len(times) < _FEWEST:
         return np.zeros_like(position)
-    # Not finer than a few samples for each one measured, however near two of them are.
+    # At most a few samples for each measured one, however close two of them are.
     finest = float(times[-1] - times[0]) / (_FINEST * len(times))
     period = max(float(np.median(np.diff(times))), finest)
     even = np.arange(times[0], times[-1] + 0.5 * period, period)

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs nothing else."""
+"""The page of a report: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dvrk_kinematics.motion.planning.tip_follower import (
 __all__ = ["make_page", "make_title"]
 
 _MOST_IN_TITLE = 3
-"""Arms of which a title tells what they did."""
+"""Largest number of arms whose actions a title describes."""
 
 _STYLE = """
 * { box-sizing: border-box; }
@@ -78,7 +78,7 @@ def make_page(
         figures: The figures.
         plots: The plots of each arm, in the order of the figures' arms.
         recorded: When the bag was recorded, in words.
-        title: What was done; "" to say what the bag tells.
+        title: What was done; "" to derive it from the bag.
     """
     heading = escape(title or make_title(figures))
     arms = "".join(_arm(arm, drawn) for arm, drawn in zip(figures.arms, plots, strict=True))
@@ -94,7 +94,7 @@ def make_page(
 
 
 def make_title(figures: ReportFigures) -> str:
-    """What was done, as far as a bag tells."""
+    """What was done, as far as a bag shows."""
     told = [_told(arm) for arm in figures.arms[:_MOST_IN_TITLE]]
     more = len(figures.arms) - len(told)
     return ", ".join([*told, f"and {more} more"] if more else told)
@@ -154,7 +154,7 @@ def _figure_rows(arm: ArmFigures) -> list[tuple[str, str]]:
         rows.append(("tracking error of the tip, max / RMS", words))
     rows.append(("speed below the planned one", _slow_downs(arm)))
     count = arm.counted_slow_downs
-    # The bridge tells once a second, which is too seldom to tell one motion's from another's.
+    # The bridge reports once a second, too rarely to tell one motion's count from another's.
     told = "not recorded" if count is None else str(count)
     rows.append(("slow-downs by lateness, in the whole bag", told))
     rows.append(("tip from", arm.tip_source))
@@ -162,7 +162,7 @@ def _figure_rows(arm: ArmFigures) -> list[tuple[str, str]]:
 
 
 def _motions(arm: ArmFigures) -> str:
-    """The tip against each planned path."""
+    """The tip compared with each planned path."""
     rows = [(f"path {number}", *_motion_cells(m)) for number, m in enumerate(arm.motions, 1)]
     heads = ("path", "began", "planned", "took", "contour error, max / RMS", "lag, mean / max")
     table = _table(

@@ -1,4 +1,4 @@
-"""Which of the planned paths in a bag were played, and since when."""
+"""Which of the planned paths in a bag were played, and when they started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEAR = 0.02
 
 
 _REST_S = 0.5
-"""An arm that stands for longer than this (s) after its planned end has come to its end."""
+"""A motion has ended when the arm stands still for longer than this (s) after its planned end."""
 
 
 class PlayedPath(NamedTuple):
@@ -27,8 +27,8 @@ class PlayedPath(NamedTuple):
 
     Attributes:
         path: The path, its columns in the order of the arm's joints.
-        start: When it was to begin (s).
-        end: When it was to end (s), or ended if that was later: stalls and slow-downs make a
+        start: Its planned start (s).
+        end: Its planned end (s), or its real end if that was later: stalls and slow-downs make a
             motion late.
     """
 
@@ -40,8 +40,8 @@ class PlayedPath(NamedTuple):
 def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
     """The planned paths that were played, oldest first.
 
-    A plan is latched, so that a bag may begin with one that was over before. It is left out: the
-    arm is not where it begins, or it had not begun when the next one came.
+    A plan is latched, so a bag may begin with one that was over before. We leave it out: the arm
+    is not where the plan begins, or the plan had not begun when the next one came.
     """
     ordered = [_in_order(path, arm.measured.names) for path in arm.paths]
     known = _without_repeats([path for path in ordered if path is not None])
@@ -57,7 +57,7 @@ def find_played(arm: ArmRecording) -> tuple[PlayedPath, ...]:
 
 
 def _without_repeats(paths: Sequence[PlannedPath]) -> list[PlannedPath]:
-    """Paths, without those that come again with the time at which they began."""
+    """Paths, without those that are repeated with the time at which they began."""
     return [
         path
         for number, path in enumerate(paths)
@@ -76,7 +76,7 @@ def _is_same(path: PlannedPath, later: PlannedPath) -> bool:
 def _end_of(
     arm: ArmRecording, moving: Array, path: PlannedPath, start: float, next_announced: float
 ) -> float:
-    """When a path that began at some time came to its end (s)."""
+    """When a path that began at a given time ended (s)."""
     end = start + float(path.times[-1])
     if arm.scaling is not None:
         latest = min(float(arm.measured.times[-1]), next_announced)
@@ -90,7 +90,7 @@ def _end_of(
 
 
 def _start_of(arm: ArmRecording, moving: Array, path: PlannedPath) -> float:
-    """When a path was to begin (s): as it says, or else when it was first commanded."""
+    """Planned start of a path (s): as it states, or else when it was first commanded."""
     if path.start is not None:
         return path.start
     for times in (np.empty(0) if arm.command is None else arm.command.times, moving):
@@ -106,7 +106,7 @@ def _is_near(arm: ArmRecording, path: PlannedPath, start: float) -> bool:
 
 
 def _in_order(path: PlannedPath, names: tuple[str, ...]) -> PlannedPath | None:
-    """A path in the order of the arm's joints; None if it is for others.
+    """A path in the order of the arm's joints; None if it is for different joints.
 
     Joints on the graph may carry a prefix, as in ``PSM1_yaw``.
     """

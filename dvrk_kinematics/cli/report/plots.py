@@ -33,8 +33,8 @@ _FLOORS = {
     ("/s²", False): 0.1,
     ("/s²", True): 1e-2,
 }
-"""Axes of joints (by unit, and whether of a joint that slides) that are not narrower than this: of
-less an arm's sensors tell little, and rounding must not look like motion."""
+"""Smallest ranges of joints' axes (by unit, and whether the joint slides): below this an arm's
+sensors show little, and rounding must not look like motion."""
 _ERROR_FLOORS = {"µm": 1.0, "µrad": 10.0, "ms": 1.0}
 """The same for errors."""
 _STYLE = {
@@ -57,7 +57,7 @@ class Plot(NamedTuple):
     Attributes:
         name: For file names, such as ``velocities``.
         title: Its heading.
-        caption: What is seen.
+        caption: What it shows.
         png: The picture.
     """
 
@@ -76,7 +76,7 @@ def draw_plots(curves: ArmCurves) -> list[Plot]:
     matplotlib = _matplotlib()
     figure_class = importlib.import_module("matplotlib.figure").Figure
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
-        # A sign that the font does not have is drawn as a box; nobody needs a line about it.
+        # A character missing from the font appears as a box; this needs no warning.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         plots = _joint_plots(figure_class, curves)
         if len(curves.tip):
@@ -121,7 +121,7 @@ class _Line(NamedTuple):
         times: Times (s), shape (N,).
         values: Values, shape (N, n).
         style: How it is drawn.
-        is_framed: Whether the axis makes room for it.
+        is_framed: Whether the axis is scaled to fit it.
     """
 
     label: str
@@ -226,9 +226,9 @@ def _tell_limits(low: float, high: float, unit: str) -> str:
 
 
 def _frame(values: Array, floor: float, limits: tuple[float, float]) -> tuple[float, float]:
-    """From where to where an axis goes: what is shown, not narrower than what an arm can tell.
+    """Range of an axis: that of the values shown, not narrower than an arm can measure.
 
-    Limits that are near are in it.
+    It includes limits that are close.
     """
     low, high = float(values.min()), float(values.max())
     missing = max(floor - (high - low), 0.0)
@@ -241,7 +241,7 @@ def _frame(values: Array, floor: float, limits: tuple[float, float]) -> tuple[fl
 
 
 def _plain(name: str) -> str:
-    """A name as it can be drawn, whatever is in it."""
+    """A name in drawable form, whatever it contains."""
     shown = "".join(sign if sign.isprintable() else "?" for sign in name)
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
 

@@ -1,4 +1,4 @@
-"""What a report takes from a bag, of our recorder or of rosbag2, in MCAP or SQLite."""
+"""Reads a report's data from a bag, by our recorder or rosbag2, in MCAP or SQLite."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ uint32 knots
 float64 position_deviation
 float64 rotation_deviation
 """
-"""The first fields of a flight plan; what follows them is not read."""
+"""The first fields of a flight plan; we do not read the rest."""
 _DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 _MEASURED = "/measured_js"
 
 _HARDWARE = ("simulated", "dvrk")
 _MOST_ARMS = 32
 _LONGEST_DESCRIPTION = 2**20
-"""Characters of a robot_description that are still read; that of the patient cart has 60 000."""
+"""Longest robot_description that we read (characters); that of the patient cart has 60 000."""
 
 
 class _Decoder:
@@ -66,10 +66,10 @@ class _Decoder:
         self._types.register(typesys.get_types_from_msg(_FLIGHT_PLAN_FIELDS, _FLIGHT_PLAN))
 
     def read(self, topic: str, type_name: str) -> list[Message]:
-        """All messages of a topic that can be read, none if there is no such topic.
+        """All readable messages of a topic, none if the topic does not exist.
 
         Raises:
-            BagError: If it is of another type, or its messages cannot be found in the bag.
+            BagError: If it has another type, or its messages cannot be found in the bag.
         """
         found = {t.type_name for t in self.bag.topics if t.name == topic and t.count}
         if found and type_name not in found:
@@ -81,7 +81,7 @@ class _Decoder:
             try:
                 messages.append(Message(time_ns, self._decode(data, type_name)))
             except Exception as error:
-                # Of whatever reads the bytes: numpy, struct, the decoder of texts.
+                # From whatever reads the bytes: numpy, struct, the text decoder.
                 broken.append(shorten(f"{type(error).__name__}, {error}"))
         if broken:
             count = f"{len(broken)} of {len(broken) + len(messages)}"
@@ -89,7 +89,7 @@ class _Decoder:
         return messages
 
     def read_if(self, topic: str, type_name: str) -> list[Message]:
-        """As read, for what a report can do without; none if it cannot be read."""
+        """Like read, for topics that a report can do without; none if it cannot be read."""
         try:
             return self.read(topic, type_name)
         except BagError as error:
@@ -97,7 +97,7 @@ class _Decoder:
             return []
 
     def _decode(self, data: bytes, type_name: str) -> Any:
-        """The message; bytes behind its end do not matter, as to every ROS node."""
+        """The message; ignores bytes after its end, like every ROS node."""
         definition = self._types.get_msgdef(type_name)
         is_little = bool(data[1])
         read = definition.deserialize_cdr_le if is_little else definition.deserialize_cdr_be
@@ -106,13 +106,13 @@ class _Decoder:
 
 
 def read_recording(bag: Path) -> Recording:
-    """Read what a report needs.
+    """Read the data that a report needs.
 
     Args:
         bag: Folder of the bag, or one file of it.
 
     Raises:
-        BagError: If it is no bag, empty, or of an arm's topics with other types.
+        BagError: If it is not a bag, is empty, or has an arm's topics with other types.
         MissingExtra: If rosbags is not installed.
     """
     opened = BagReader(bag)
@@ -137,7 +137,7 @@ def read_recording(bag: Path) -> Recording:
 
 
 def _count_topics(bag: BagReader) -> tuple[TopicCount, ...]:
-    """What a bag holds; its topics may be spread over several files."""
+    """Topics of a bag; they may be spread over several files."""
     counts: Counter[tuple[str, str]] = Counter()
     for topic in bag.topics:
         counts[topic.name, topic.type_name] += topic.count
@@ -159,7 +159,7 @@ def _arm_names(decoder: _Decoder) -> list[str]:
 
 
 class _Told(NamedTuple):
-    """What bridges say on /diagnostics, by the name of the arm.
+    """The bridges' reports on /diagnostics, by the name of the arm.
 
     Attributes:
         hardware: "simulated" or "dvrk".
@@ -180,13 +180,13 @@ def _read_diagnostics(decoder: _Decoder) -> _Told:
                 hardware[arm] = values["hardware"]
             if re.fullmatch(r"[0-9]{1,9}", values.get("slow_downs", "")):
                 counts.setdefault(arm, []).append(int(values["slow_downs"]))
-    # A bridge that was started anew counts from 0.
+    # A restarted bridge counts from 0.
     slow_downs = {arm: max(told[-1] - told[0], 0) for arm, told in counts.items()}
     return _Told(hardware, slow_downs)
 
 
 def _read_arm(decoder: _Decoder, name: str, start_ns: int, told: _Told) -> ArmRecording | None:
-    """One arm; None if it never told where its joints are."""
+    """One arm; None if it never reported where its joints are."""
 
     def read(make: Any, topic: str, type_name: str) -> Any:
         return make(decoder.read_if(topic, type_name), start_ns, topic, decoder.remarks)

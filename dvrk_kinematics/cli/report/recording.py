@@ -1,4 +1,4 @@
-"""What a report takes from a bag, as arrays on one time axis.
+"""A report's data from a bag, as arrays on one time axis.
 
 Times are seconds since the bag's first message, on the clock of the machine that recorded.
 """
@@ -30,7 +30,7 @@ class RecordedJoints:
         names: The joints.
         position: Positions (rad, m), shape (N, n).
         velocity: Velocities (rad/s, m/s), shape (N, n); None if the topic carries none.
-        is_stamped: Whether times are those of the messages; those of their arrival if not.
+        is_stamped: Whether times are the messages' stamps; if not, they are their arrival times.
     """
 
     times: Array
@@ -60,7 +60,7 @@ class PlannedPath:
     """A motion as it was planned.
 
     Attributes:
-        start: When it was to begin (s); None if the plan does not say.
+        start: Its planned start (s); None if the plan does not state it.
         announced: When the plan arrived (s).
         names: The joints.
         times: Time from start of each knot (s), shape (K,).
@@ -80,12 +80,12 @@ class PlannedPath:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFlightPlan:
-    """What was proven of a motion before it moved.
+    """What was proven about a motion before it started.
 
     Attributes:
         announced: When it arrived (s).
-        duration: How long the motion is planned to take (s).
-        position_deviation: Farthest distance of the planned path from the exact one (m).
+        duration: Planned duration of the motion (s).
+        position_deviation: Largest distance of the planned path from the exact one (m).
         rotation_deviation: Largest angle between them (rad).
     """
 
@@ -97,7 +97,7 @@ class RecordedFlightPlan:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSpeed:
-    """How fast motions were played, as part of their planned speed.
+    """How fast motions were played, as a fraction of their planned speed.
 
     Attributes:
         times: When the factor changed (s), shape (N,); it holds until the next change.
@@ -110,7 +110,7 @@ class RecordedSpeed:
 
 @dataclass(frozen=True, slots=True)
 class ArmRecording:
-    """What a bag holds of one arm.
+    """A bag's data on one arm.
 
     Attributes:
         name: The arm's name on the graph, such as ``PSM1`` or ``lab/PSM1``.
@@ -120,11 +120,11 @@ class ArmRecording:
         setpoint: Where its controller wanted them.
         command: What was sent to it as servo_jp.
         tip: Where its tip was, as the arm itself reports it.
-        paths: The motions that were planned for it, oldest first.
+        paths: The motions planned for it, oldest first.
         scaling: How fast they were played; None if that was not recorded.
-        flight_plans: What was proven of them, oldest first.
-        hardware: "simulated" or "dvrk", as its bridge told; "" if it did not.
-        slow_downs: How often lateness slowed it, as its bridge counted; None if it did not tell.
+        flight_plans: What was proven about them, oldest first.
+        hardware: "simulated" or "dvrk", as its bridge reported; "" if it did not.
+        slow_downs: Its bridge's count of slow-downs by lateness; None if not reported.
     """
 
     name: str
@@ -160,7 +160,7 @@ class TopicCount:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that a report takes from a bag.
+    """All data that a report takes from a bag.
 
     Attributes:
         bag: Where the bag is.
@@ -168,7 +168,7 @@ class Recording:
         duration: From the first to the last message (s).
         topics: What it holds.
         arms: The arms whose joints were recorded.
-        remarks: What is not as it should be and what was left out for it, as sentences.
+        remarks: Problems, and the data left out because of them, as sentences.
     """
 
     bag: str

@@ -15,10 +15,10 @@ __all__ = ["SlowDowns", "factor_at", "measure_slow_downs", "scaled_end"]
 
 @dataclass(frozen=True, slots=True)
 class SlowDowns:
-    """What the speed scaling was while an arm moved.
+    """The speed scaling while an arm moved.
 
-    Its count is not that of the bridge, which counts what lateness caused, and that once however
-    often it comes and goes in a moment.
+    Its count differs from the bridge's, which counts slow-downs by lateness, and counts once
+    however often that comes and goes within a moment.
 
     Attributes:
         count: How often the factor fell below 1; once more if a motion began below it.
@@ -32,7 +32,7 @@ class SlowDowns:
 
 
 def factor_at(scaling: RecordedSpeed, times: Array) -> Array:
-    """The factor at some times (s); 1 before the first that was told; (N,) -> (N,)."""
+    """The factor at given times (s); 1 before the first reported one; (N,) -> (N,)."""
     rows = np.searchsorted(scaling.times, times, side="right") - 1
     return np.where(rows >= 0, scaling.factor[np.maximum(rows, 0)], 1.0)
 
@@ -40,7 +40,7 @@ def factor_at(scaling: RecordedSpeed, times: Array) -> Array:
 def measure_slow_downs(
     scaling: RecordedSpeed, motions: Sequence[tuple[float, float]]
 ) -> SlowDowns:
-    """What the speed scaling was during some motions.
+    """Measure the speed scaling during given motions.
 
     Args:
         scaling: The speed scaling.
@@ -58,7 +58,7 @@ def measure_slow_downs(
 
 
 def scaled_end(scaling: RecordedSpeed, begin: float, duration: float) -> float:
-    """When a motion is over that takes some time at full speed (s); inf if it stays paused."""
+    """End of a motion with a given duration at full speed (s); inf if it stays paused."""
     edges = _edges(scaling, begin, np.inf)
     factor = factor_at(scaling, edges[:-1])
     played = np.r_[0.0, np.cumsum(np.diff(edges[:-1]) * factor[:-1])]

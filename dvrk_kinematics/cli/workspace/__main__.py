@@ -30,7 +30,7 @@ _LARGEST = "largest"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
+    """Run the command and return its exit code."""
     options = _read(arguments)
     try:
         arm = load_arm(options.arm, instrument=options.instrument)
@@ -64,7 +64,7 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _draw(picture: str, arm: Arm, options: argparse.Namespace) -> tuple[Path, str]:
-    """Draw one picture; gives its file, and what there is to say about it."""
+    """Draw one picture; return its file, and a text about it."""
     if picture not in _PICTURES:
         raise UnknownName("picture", picture, _PICTURES)
     if not 0.5 <= options.step <= 100.0:

@@ -1,4 +1,4 @@
-"""A figure where it fits best: in the dexterous workspace, and what the joints do along it."""
+"""A figure where it fits best: in the dexterous workspace, with the joints along it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def draw_placement(arm: Arm, figure: Figure, placed: Placement, step_m: float, f
 
     Args:
         arm: The arm.
-        figure: What is traced.
-        placed: Where.
-        step_m: Distance of the map's points (m).
+        figure: The figure to trace.
+        placed: Where it is placed.
+        step_m: Spacing of the map's points (m).
         file: The picture.
 
     Raises:
@@ -43,7 +43,7 @@ def draw_placement(arm: Arm, figure: Figure, placed: Placement, step_m: float, f
         scene = left.add_subplot(projection="3d")
         _draw_slice(left, scene, arm, placed, step_m)
         _draw_frames(scene, figure, placed)
-        # Once all is drawn, since the box follows what is in it.
+        # After everything is drawn, since the box adapts to its content.
         scene.set_aspect("equal", adjustable="box")
         scene.set_box_aspect(None, zoom=1.15)
         scene.view_init(elev=24.0, azim=-56.0)
@@ -96,7 +96,7 @@ def _draw_frames(scene: Any, figure: Figure, placed: Placement) -> None:
 
 
 def _draw_joints(panel: Any, arm: Arm, figure: Figure, placed: Placement) -> None:
-    """Each joint between its limits along the way, and the margin that is left."""
+    """Each joint between its limits along the way, and the remaining margin."""
     T = placed.T_base_figure @ figure.sample(placed.scale, _LINE_STEPS, _TURN_STEPS)
     q = _follow(arm, T, placed.q_start)
     span = arm.limits.upper - arm.limits.lower
@@ -116,7 +116,7 @@ def _draw_joints(panel: Any, arm: Arm, figure: Figure, placed: Placement) -> Non
 
 
 def _follow(arm: Arm, T_base_tip: Array, q_start: Array) -> Array:
-    """Joint positions along poses, each near the one before, shape (S, n)."""
+    """Joint positions along poses, each close to the previous one, shape (S, n)."""
     path = [q_start]
     for _, T in pairwise(T_base_tip):
         path.append(arm.inverse(T, seed=path[-1]).q)

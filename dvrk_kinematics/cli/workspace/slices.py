@@ -39,7 +39,7 @@ def draw_slices(arm: Arm, step_m: float, file: Path) -> None:
 
     Args:
         arm: The arm.
-        step_m: Distance of the grid's points (m).
+        step_m: Spacing of the grid's points (m).
         file: The picture.
 
     Raises:
@@ -47,7 +47,7 @@ def draw_slices(arm: Arm, step_m: float, file: Path) -> None:
     """
     low, high = reach_box(arm)
     x, y, z = (grid_axis(low[i], high[i], step_m) for i in range(3))
-    # Directions count for more than turns about them, which the roll makes good.
+    # Directions matter more than turns about them, which the roll compensates.
     orientations = make_orientations(directions=128, spins=4)
     sides = workspace_map(arm, Axes(x, 0.0, z), orientations)
     depth = float(z[np.argmax(sides.fraction[:, 0].sum(axis=0))])

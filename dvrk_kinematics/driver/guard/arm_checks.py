@@ -1,4 +1,4 @@
-"""What an arm's state must say before and while it moves."""
+"""Checks of an arm's state before and during a motion."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def find_not_ours(state: ArmState) -> Finding | None:
 
 
 def find_untrustworthy(state: ArmState, names: tuple[str, ...], tool: str) -> Finding | None:
-    """Find what makes the arm's figures mean something else than they should.
+    """Find why the arm's data cannot be interpreted as expected.
 
     Args:
-        state: What the arm says.
+        state: The arm's reported state.
         names: The model's joints.
-        tool: Part number or name of the model's instrument; empty for an arm without.
+        tool: Part number or name of the model's instrument; empty for an arm without one.
     """
     shape = (len(names),)
     if state.joint_names != names:
@@ -60,7 +60,7 @@ def is_same_tool(reported: str, expected: str) -> bool:
     """Whether tool_type names an instrument.
 
     Args:
-        reported: As the arm says it: "LARGE_NEEDLE_DRIVER:400006[..]".
+        reported: As the arm reports it: "LARGE_NEEDLE_DRIVER:400006[..]".
         expected: Part number ("400006") or name without number.
     """
     name, _, number = reported.partition("[")[0].partition(":")
@@ -70,10 +70,10 @@ def is_same_tool(reported: str, expected: str) -> bool:
 def find_tracking_error(state: ArmState, allowed: Array, names: tuple[str, ...]) -> Finding | None:
     """Find a joint that does not follow.
 
-    The arm's own setpoint is compared, since what was sent last has not reached it yet.
+    We compare with the arm's own setpoint, since the last one sent has not reached it yet.
 
     Args:
-        state: What the arm says.
+        state: The arm's reported state.
         allowed: Largest differences (rad, m), shape (n,).
         names: The joints.
     """

@@ -1,4 +1,4 @@
-"""What a setpoint must keep to before it leaves for the arm."""
+"""Checks that a setpoint must pass before it is sent to the arm."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def find_bad_setpoint(
 
     Args:
         setpoint: Positions and velocities to send.
-        last: Positions that were sent before it (rad, m), shape (n,).
+        last: Positions sent before it (rad, m), shape (n,).
         elapsed_s: Time since then (s).
         settings: What is allowed.
-        is_cartesian: Whether the cannula rule holds.
+        is_cartesian: Whether the cannula rule applies.
     """
     limits, names = settings.limits, settings.limits.names
     if setpoint.q.shape != last.shape or setpoint.qd.shape != last.shape:
@@ -37,7 +37,7 @@ def find_bad_setpoint(
     finite = np.isfinite(setpoint.q) & np.isfinite(setpoint.qd)
     if not finite.all():
         return Finding(Reason.NOT_FINITE_SETPOINT, "", names[int(np.argmin(finite))])
-    # A joint that is outside may come back, but not go farther out.
+    # A joint outside its limits may come back, but not go farther out.
     below = np.minimum(limits.position.lower, last) - setpoint.q
     above = setpoint.q - np.maximum(limits.position.upper, last)
     out = np.maximum(below, above)
@@ -62,10 +62,10 @@ def find_bad_setpoint(
 
 
 def find_arm_behind(setpoint: Sample, reported: Array, settings: GuardSettings) -> Finding | None:
-    """Find whether a setpoint is so far from the arm's own that it would jump.
+    """Find whether a setpoint is so far from the arm's own that the arm would jump.
 
-    Setpoints that are lost on their way leave the arm where it was. The one that then arrives is a
-    step from there, however small the steps are from each to the next.
+    Setpoints lost on their way leave the arm where it was. The next one to arrive is a step from
+    there, however small the steps between successive setpoints are.
 
     Args:
         setpoint: Positions to send.

@@ -1,10 +1,10 @@
-"""Whether what an arm says is new.
+"""Whether an arm's messages are new.
 
 Age is measured from arrival, on our monotonic clock. Stamps are on the clock of another machine,
-which may be off or jump: they are compared with each other and with 0, never with our clock.
+which may be off or jump: we compare them with each other and with 0, never with our clock.
 
-A dVRK may publish one datum several times. Each time it computes the stamp anew from two readings
-of its clock, so that these stamps differ by microseconds, in either direction.
+A dVRK may publish the same datum several times. Each time it recomputes the stamp from two
+readings of its clock, so these stamps differ by microseconds, in either direction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dvrk_kinematics.driver.reasons import Finding, Reason
 __all__ = ["SAME_DATUM_NS", "Freshness", "StreamWatch"]
 
 SAME_DATUM_NS = 1_000_000
-"""Stamps that differ by no more than this (ns) may be of one datum."""
+"""Stamps that differ by no more than this (ns) may belong to the same datum."""
 
 
 class StreamWatch:
@@ -28,7 +28,7 @@ class StreamWatch:
     def __init__(self, name: str) -> None:
         self.name = name
         self.news_arrival_ns: int | None = None
-        """When news arrived last (monotonic); None if none did."""
+        """When new data last arrived (monotonic); None if none has."""
         self._arrival_ns: int | None = None
         self._news_stamp_ns: int | None = None
         self._fault: Finding | None = None
@@ -37,11 +37,11 @@ class StreamWatch:
         """Take the newest message into account.
 
         Args:
-            arrival_ns: When it arrived (monotonic), None if none did.
+            arrival_ns: When it arrived (monotonic), None if none has.
             stamp_ns: Its stamp (the arm's clock).
 
         Returns:
-            Why the topic cannot be trusted, None if it can; its age is another matter.
+            Why the topic cannot be trusted, None if it can; this does not check its age.
         """
         if arrival_ns is None or arrival_ns == self._arrival_ns:
             return self._fault
@@ -68,7 +68,7 @@ class Freshness:
     """Watches measured_js and setpoint_js.
 
     Args:
-        max_age_ns: Oldest that the news of either may be (ns).
+        max_age_ns: Largest allowed age of the data of either (ns).
     """
 
     def __init__(self, max_age_ns: int) -> None:
@@ -77,27 +77,27 @@ class Freshness:
         self._setpoint = StreamWatch("setpoint_js")
 
     def observe(self, state: ArmState) -> Finding | None:
-        """Take a state into account; to be called once a tick.
+        """Take a state into account; call once a tick.
 
         Returns:
             Why its stamps cannot be trusted, None if they can.
         """
-        # Both are always told, so that neither misses a message.
+        # Always update both, so that neither misses a message.
         measured = self._measured.observe(state.measured_arrival_ns, state.measured_stamp_ns)
         setpoint = self._setpoint.observe(state.setpoint_arrival_ns, state.setpoint_stamp_ns)
         return measured or setpoint
 
     @property
     def setpoint_news_ns(self) -> int | None:
-        """When news of setpoint_js arrived last (monotonic); None if none did."""
+        """When new setpoint_js data last arrived (monotonic); None if none has."""
         return self._setpoint.news_arrival_ns
 
     def age_s(self, now_ns: int) -> float:
-        """Time since the older of the last news (s); infinite before both have come."""
+        """Age of the older of the two topics' newest data (s); infinite before both arrive."""
         return self._find_oldest(now_ns)[0] * 1e-9
 
     def find_stale(self, now_ns: int) -> Finding | None:
-        """Find the topic that had no news for too long."""
+        """Find the topic that has had no new data for too long."""
         age_ns, stream = self._find_oldest(now_ns)
         if age_ns <= self._max_age_ns:
             return None

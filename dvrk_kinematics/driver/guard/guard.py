@@ -33,10 +33,10 @@ __all__ = ["Guard"]
 
 
 class Guard:
-    """Watches an arm, and lets only setpoints through to it that are safe.
+    """Watches an arm, and lets only safe setpoints through to it.
 
-    It sends nothing by itself, except the messages of a freeze. All methods are called from
-    one thread.
+    It sends nothing on its own, except the messages of a freeze. Call all methods from one
+    thread.
 
     Args:
         port: The arm.
@@ -83,14 +83,14 @@ class Guard:
 
     @property
     def age_s(self) -> float:
-        """Time since the arm's last news (s); infinite before the first."""
+        """Time since the arm's last new data (s); infinite before the first."""
         return self._freshness.age_s(self._now_ns)
 
     @property
     def ahead(self) -> float:
-        """How far the arm was told to go beyond what it reports, as a part of what is allowed.
+        """How far our setpoint is ahead of the reported one, as a fraction of what is allowed.
 
-        Setpoints that are late on their way leave the arm where it was, however new its state is.
+        Setpoints delayed on their way leave the arm where it was, however new its state is.
         """
         if self._last is None or self.state is None or not self._has_sent:
             return 0.0
@@ -106,7 +106,7 @@ class Guard:
         return self._now_ns
 
     def observe(self, now_ns: int) -> ArmState:
-        """Read the arm; to be called once a tick, moving or not.
+        """Read the arm; call once a tick, moving or not.
 
         Args:
             now_ns: Time now (ns), on the monotonic clock of the arrivals.
@@ -122,13 +122,13 @@ class Guard:
         return state
 
     def _find_obstacle(self, before: ArmState | None, state: ArmState) -> Finding | None:
-        # What must be told of every message comes first; the order of the answers is another:
-        # an arm that is not ours gets no message at all, so that is what counts most.
+        # The checks that must see every message run first. Their results rank differently:
+        # an arm that is not ours gets no message at all, so that finding counts most.
         stamps = self._freshness.observe(state)
         strange = find_untrustworthy(state, self._names, self.settings.tool)
         foreign = None
         if strange is None or strange.reason is Reason.WRONG_TOOL:
-            # A datum that is published again says nothing of what was sent since.
+            # A republished datum says nothing about what was sent since.
             news_ns = self._freshness.setpoint_news_ns
             foreign = self._setpoints.observe(state.setpoint_q, news_ns, self._now_ns)
         found = find_not_ours(state) or self._told
@@ -142,17 +142,17 @@ class Guard:
 
     @property
     def is_late(self) -> bool:
-        """Whether nothing keeps a motion from starting but that the arm was late a moment ago."""
+        """Whether only recent lateness of the arm keeps a motion from starting."""
         if self._obstacle is not None or self.age_s > self.settings.patience_s:
             return False
         if self._find_lag() is not None:
-            # News will not help an arm that is not where it was told to be.
+            # New data will not help an arm that is not where it was told to be.
             return False
         return not self.is_ready and self._last_obstacle.reason is Reason.STALE_STATE
 
     @property
     def is_ready(self) -> bool:
-        """Whether the arm has said for long enough, and until now, that it is ready."""
+        """Whether the arm has reported for long enough, and until now, that it is ready."""
         return self._ready_ns() * 1e-9 >= self.settings.ready_s
 
     def find_start_obstacle(self) -> Finding | None:
@@ -168,7 +168,7 @@ class Guard:
         return self._find_lag()
 
     def _ready_ns(self) -> int:
-        """For how long the arm has said that it is ready; what it did not say does not count."""
+        """How long the arm has reported that it is ready; silence does not count."""
         state, since = self.state, self._ready_since_ns
         if state is None or since is None:
             return 0
@@ -185,7 +185,7 @@ class Guard:
         """Begin a motion, or go on with another one; the caller found no obstacle.
 
         Args:
-            is_cartesian: Whether the cannula rule holds for it.
+            is_cartesian: Whether the cannula rule applies to it.
         """
         self._is_cartesian = is_cartesian
         if self._last is None:
@@ -194,9 +194,9 @@ class Guard:
             self._setpoints.begin(self._last, self._now_ns)
 
     def find_stop(self) -> Finding | None:
-        """Find why the motion must stop at once, in what the arm said last.
+        """Find why the motion must stop at once, in what the arm last reported.
 
-        That it said so long ago is not looked at here: whoever plays slows down for that.
+        This does not check the age of that report: the player slows down for that.
         """
         return self._obstacle or self._find_lag()
 
@@ -211,7 +211,7 @@ class Guard:
         """
         if self._last is None or self.state is None:
             return Finding(Reason.NOT_READY_LONG_ENOUGH, "no motion was begun")
-        # A pause in which nothing was sent does not allow a larger step.
+        # A pause without setpoints does not allow a larger step.
         elapsed_s = (self._now_ns - max(self._last_ns, self._observed_ns)) * 1e-9
         found = (
             self._obstacle
@@ -252,26 +252,26 @@ class Guard:
         return found
 
     def hold(self) -> None:
-        """Tell an arm that rests, or that somebody else moves, to stay where it is."""
+        """Tell an arm that is at rest, or that another client moves, to stay where it is."""
         self._port.hold()
         self._setpoints.held(self._now_ns)
 
     def hear_command(self, finding: Finding) -> None:
-        """Take into account that somebody else commands the arm: it is theirs for this tick."""
+        """Take into account that another client commands the arm: it is theirs for this tick."""
         self._told = finding
 
     def hear_hold(self) -> None:
-        """Take into account that somebody else has told the arm to hold."""
+        """Take into account that another client has told the arm to hold."""
         self._setpoints.held(self._now_ns)
 
     def stop(self, finding: Finding) -> None:
-        """Stop at once, in the way that the reason asks for: freeze or silence.
+        """Stop at once, in the way that the reason requires: freeze or silence.
 
-        A path stop is played by the player; where one is asked for here, there is no path left,
-        and a freeze is what remains.
+        The player performs path stops. If one is requested here, there is no path left, so we
+        freeze instead.
         """
         is_silent = finding.stop_kind is StopKind.SILENCE
-        # What was never set in motion is left alone.
+        # Leave alone what we never set in motion.
         if self._last is not None and self._has_sent and not is_silent:
             if finding.reason not in HOLD_ALONE:
                 self._port.servo_jp(self._last, frozen(np.zeros_like(self._last)))

@@ -1,4 +1,4 @@
-"""Where the guard has told the jaw to be, and what it may be told next."""
+"""The setpoint that the guard last sent to the jaw, and which one it may send next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["JawSetpoint"]
 
 
 class JawSetpoint:
-    """Remembers what was sent to the jaw, and compares with that.
+    """Remembers the setpoint sent to the jaw, and compares new ones with it.
 
     Args:
         echo_ns: How long the arm may take to report a setpoint (ns). For that long after a motion
@@ -35,7 +35,7 @@ class JawSetpoint:
             now_ns: Time now (monotonic).
 
         Returns:
-            Where the jaw was told to be (rad): by us if that was lately, else as reported.
+            Where the jaw was told to be (rad): by us if that was recent, else as reported.
         """
         if self._sent_ns is None or now_ns - self._sent_ns > self._echo_ns:
             self._last = reported
@@ -50,7 +50,7 @@ class JawSetpoint:
         Args:
             setpoint: Opening to send (rad).
             now_ns: Time now (monotonic).
-            limits: Of the jaw, None for an arm without.
+            limits: Limits of the jaw, None for an arm without one.
         """
         if limits is None:
             return Finding(Reason.WRONG_JOINTS, "the arm has no jaw")
@@ -60,7 +60,7 @@ class JawSetpoint:
         name, (lower, upper) = limits.names[0], limits.position.pairs[0]
         if not isfinite(setpoint):
             return Finding(Reason.NOT_FINITE_SETPOINT, "", name)
-        # A jaw that is outside may come back, but not go farther out.
+        # A jaw outside its limits may come back, but not go farther out.
         least, most = min(lower, last) - LIMIT_TOLERANCE, max(upper, last) + LIMIT_TOLERANCE
         if not least <= setpoint <= most:
             bound = lower if setpoint < lower else upper

@@ -1,4 +1,4 @@
-"""Whether the setpoint that an arm reports is ours, or somebody else moves the arm."""
+"""Whether an arm's reported setpoint is ours, or another client moves the arm."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _FALL_BACK = 4
 class SetpointWatch:
     """Compares reported setpoints with those that were sent.
 
-    The arm does not interpolate: what it reports is exactly one of the setpoints that it got, some
-    time ago and in their order. At rest it is the one at which the rest began. Only a ``hold``
+    The arm does not interpolate: it reports exactly one of the setpoints that it received, in
+    order and with a delay. At rest it reports the one at which it came to rest. Only a ``hold``
     makes it fall back: to the setpoint of its last cycle, which is one of the last few. An arm
-    that was not ours for a while, as when it is paused, may have dropped the last ones on their
-    way.
+    that was not ours for a while, for example while paused, may have dropped the last ones on
+    their way.
 
     Args:
         names: The joints.
         tolerance: Largest difference (rad, m) between what was sent and what is reported.
-        memory_ns: How long a setpoint may take to be reported (ns), by an arm that reports.
+        memory_ns: How long an arm that reports may take to report a setpoint (ns).
     """
 
     def __init__(self, names: tuple[str, ...], tolerance: float, memory_ns: int) -> None:
@@ -42,12 +42,12 @@ class SetpointWatch:
 
     @property
     def rest(self) -> tuple[float, ...] | None:
-        """Where the arm rests (rad, m); None while it moves, or before it said anything."""
+        """Where the arm rests (rad, m); None while it moves, or before its first report."""
         return None if self._rest is None else tuple(self._rest)
 
     def begin(self, setpoint: Array, now_ns: int) -> None:
         """Start a motion of ours from a setpoint (rad, m), shape (n,)."""
-        # What a motion just before sent may still be reported, so it is not forgotten here.
+        # Keep the previous motion's setpoints: the arm may still report them.
         self._rest = None
         self._may_have_dropped = False
         self.sent(setpoint, now_ns)
@@ -56,22 +56,22 @@ class SetpointWatch:
         """Remember a setpoint that was sent."""
         self._sent.append((now_ns, q.tolist()))
         self._latest.append(self._sent[-1][1])
-        # What a silent arm could not report yet is remembered until it speaks again.
+        # Keep what a silent arm could not report yet until it reports again.
         heard_ns = now_ns if self._arrival_ns is None else self._arrival_ns
         # The time of a setpoint ends with the next one, however long it was the newest.
         while len(self._sent) > 1 and heard_ns - self._sent[1][0] > self._memory_ns:
             self._sent.popleft()
 
     def held(self, now_ns: int) -> None:
-        """Remember that the arm was told to hold, by us or by somebody else."""
+        """Remember that the arm was told to hold, by us or by another client."""
         self._held_ns = now_ns
 
     def end(self, may_have_dropped: bool = False) -> None:
         """End a motion of ours: the last setpoint stays.
 
         Args:
-            may_have_dropped: Whether the arm may have dropped the last setpoints. Then it rests at
-                the last one that it reports.
+            may_have_dropped: Whether the arm may have dropped the last setpoints. If so, it rests
+                at the last one that it reports.
         """
         self._may_have_dropped = may_have_dropped
         if self._sent:
@@ -81,7 +81,7 @@ class SetpointWatch:
         """Compare a reported setpoint; each message once.
 
         Args:
-            setpoint: What the arm reports (rad, m), shape (n,).
+            setpoint: Reported setpoint (rad, m), shape (n,).
             arrival_ns: When it arrived (monotonic).
             now_ns: Time now (monotonic).
         """
@@ -127,12 +127,12 @@ class SetpointWatch:
     def _is_echo(self, reported: list[float], now_ns: int) -> bool:
         """Whether a setpoint was sent, not too long ago and not before what was reported last.
 
-        An arm reports in the order in which it was told. One that is homed, say, may come by
-        where we had sent it, but the other way round.
+        An arm reports setpoints in the order in which it received them. One that is being homed,
+        say, may pass through our earlier setpoints, but in reverse order.
 
         Args:
-            reported: What the arm reports (rad, m).
-            now_ns: Since when the arm could have reported (monotonic).
+            reported: Reported setpoint (rad, m).
+            now_ns: Time from which the arm could have reported (monotonic).
         """
         sent = list(self._sent)
         for place, (sent_ns, q) in enumerate(sent):

@@ -36,7 +36,7 @@ from dvrk_kinematics.motion.spline import Sample
 __all__ = ["OWN_ENDS", "Jog", "JogSession"]
 
 OWN_ENDS = (Reason.JOG_ENDED, Reason.JOG_TIMEOUT)
-"""Ends by the client's own hand: it may go on at once."""
+"""Ends that the client itself caused: it may go on at once."""
 
 
 @dataclass(slots=True)
@@ -44,11 +44,11 @@ class JogSession:
     """A jog from its first command to its end.
 
     Attributes:
-        space: What it moves; the same until its end.
+        space: What it moves; constant until its end.
         walk: Where it is.
         motion: How it moves.
-        wanted: Velocity to come to, in the walk's own words.
-        reduced_by: Why that is less than was asked for; None if it is not.
+        wanted: Velocity to reach, in the walk's own terms.
+        reduced_by: Why that is less than the command; None if it is not.
         why_stopping: Why it is being stopped; None if it is not.
     """
 
@@ -61,29 +61,29 @@ class JogSession:
 
     @property
     def is_ours_to_end(self) -> bool:
-        """Whether nobody but the client stops it."""
+        """Whether only the client stops it."""
         return self.why_stopping is None or self.why_stopping.reason in OWN_ENDS
 
 
 _LATE_STEPS = 20
-"""In how many steps at most the time of a late tick is made up for."""
+"""Largest number of steps that make up for the time of a late tick."""
 
 _TURNING = 1e-6
-"""Turning (rad/s) that is too little to speak of."""
+"""Negligible turning speed (rad/s)."""
 
 
 class Jog:
-    """Jogs an arm through its guard. All methods are called from the thread of the ticks.
+    """Jogs an arm through its guard. Call all methods from the thread of the ticks.
 
     Args:
         guard: The exit to the arm.
         arm: The arm's kinematics.
-        settings: How a jog may be asked to move.
+        settings: Bounds on what a jog may be asked to do.
         player_settings: Period of the ticks.
 
     Attributes:
-        error: What computing a jog has raised last, for the log; None if it never has. The jog
-            ends with that, and nothing else does.
+        error: Last exception raised while computing a jog, for the log; None if there was none.
+            It ends the jog, and nothing else.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Jog:
         self._last_step: Step | None = None
 
     def adopt(self, settings: JogSettings) -> None:
-        """Take other settings; to be called while nothing moves."""
+        """Replace the settings; call only while nothing moves."""
         self._settings = settings
 
     @property
     def is_active(self) -> bool:
-        """Whether a jog is under way, be it at rest before an obstacle."""
+        """Whether a jog is under way, even if it rests at an obstacle."""
         return self._session is not None
 
     @property
@@ -116,7 +116,7 @@ class Jog:
 
     @property
     def commanded(self) -> Sample:
-        """What was commanded last; the setpoint at rest if nothing is."""
+        """The last commanded state; the setpoint at rest if nothing moves."""
         if self._session is not None:
             return self._session.motion.sample
         q = self._guard.setpoint
@@ -124,12 +124,12 @@ class Jog:
 
     @property
     def last_step(self) -> Step | None:
-        """How it moved until its last setpoint; None if it has sent none."""
+        """Its last step, up to its last setpoint; None if it has sent none."""
         return self._last_step
 
     @property
     def slowed_by(self) -> Finding | None:
-        """Why the jog is slower than asked for, or does less; None if it is not."""
+        """Why the jog is slower than commanded, or does less; None if it is not."""
         session = self._session
         if session is None or session.why_stopping is not None:
             return None
@@ -137,22 +137,22 @@ class Jog:
 
     @property
     def factor(self) -> float:
-        """Part of the allowed velocity that what lies ahead leaves, 0 to 1."""
+        """Fraction of the allowed velocity that the way ahead permits, 0 to 1."""
         session = self._session
         return 1.0 if session is None else session.motion.factor
 
     def command(self, command: JogCommand, now_ns: int) -> Finding | None:
         """Take a command; the first one starts the jog.
 
-        What was refused, or stopped by anybody but its own client, must be let go of first: with
-        a zero command, or with none for the time that a command holds.
+        After a refusal, or a stop that its own client did not cause, the client must first let
+        go: with a zero command, or by sending none for the time that a command holds.
 
         Args:
             command: What to do.
             now_ns: When it arrived (ns), on the clock of the ticks.
 
         Returns:
-            Why it is refused, None if it is taken.
+            Why it is refused, None if it is accepted.
         """
         bad = find_bad_command(command, self._guard.settings.limits)
         if bad is not None:
@@ -182,10 +182,10 @@ class Jog:
         return finding
 
     def stop(self, finding: Finding) -> Finding | None:
-        """Stop in the way that the reason asks for.
+        """Stop in the way that the reason requires.
 
         Returns:
-            The reason if the jog has ended with that, None if it still slows down.
+            The reason if this has ended the jog, None if it is still slowing down.
         """
         session = self._session
         if session is None:
@@ -200,7 +200,7 @@ class Jog:
         return None
 
     def hand_over(self) -> Finding | None:
-        """End the jog because something else goes on from what it commanded."""
+        """End the jog because another motion continues from its commanded state."""
         if self._session is None:
             return None
         self._must_release = True
@@ -211,9 +211,9 @@ class Jog:
 
         Args:
             now_ns: Time now (ns), on the clock of the commands.
-            scale: Part of the commanded speed to move with, 0 to 1. The jog comes to it within its
-                accelerations and along its line; at 0 it rests, and goes on when the scale rises
-                while commands still come.
+            scale: Fraction of the commanded speed to move with, 0 to 1. The jog reaches it within
+                its accelerations and along its line; at 0 it rests, and goes on when the scale
+                rises while commands still come.
 
         Returns:
             Why the jog ended, None if it has not.
@@ -243,9 +243,9 @@ class Jog:
         return self._end(session.why_stopping)
 
     def _advance(self, motion: JogMotion, wanted: Array, elapsed_s: float) -> Sample:
-        """Move on by the time that went by, and give what to command.
+        """Move on by the elapsed time, and return what to command.
 
-        The time by which a tick is late is spent slowing down, step by step: standing still
+        The jog spends the time by which a tick is late slowing down, step by step: standing still
         meanwhile would be a kink, and going on would be blind.
         """
         late_s = max(elapsed_s - self._max_step_s, 0.0)
@@ -256,7 +256,7 @@ class Jog:
         return motion.step(wanted, min(elapsed_s, self._max_step_s))
 
     def _fail(self, error: Exception) -> Finding:
-        """End the jog: whatever it was asked for, the arm is watched on."""
+        """End the jog: whatever the command was, we keep watching the arm."""
         self.error = error
         finding = Finding(Reason.JOG_FAILED, repr(error))
         self.stop(finding)
@@ -295,7 +295,7 @@ class Jog:
         q = guard.setpoint
         walk: Walk = JointWalk(q) if space is JogSpace.JOINTS else TipWalk(self._arm, q, space)
         motion = JogMotion(walk, guard.settings, self._settings, self._max_step_s)
-        # Whatever moves: by hand nobody sees how deep the wrist is.
+        # In every space: an operator who jogs cannot see how deep the wrist is.
         guard.begin(is_cartesian=True)
         self._advanced_ns = guard.now_ns
         self._session = JogSession(space, walk, motion, np.zeros_like(q))

@@ -1,4 +1,4 @@
-"""What a jog is asked to do, and within which bounds it may be asked."""
+"""The commands of a jog, and their bounds."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = [
 ]
 
 SMALLEST_SPEED = 1e-9
-"""Speed (m/s, rad/s) below which a velocity is none: a nanometre a second. A filter that decays
-after a stick was let go of asks for ever less, down to numbers whose squares are zero.
+"""Speed (m/s, rad/s) below which a velocity counts as zero: a nanometre a second. A filter that
+decays after the stick is released asks for ever less, down to numbers whose squares are zero.
 """
 
 
 class JogSpace(Enum):
-    """What a jog's velocity is a velocity of."""
+    """The space of a jog's velocity."""
 
     BASE = "base"
     """The tip: linear and angular velocity along the axes of the base."""
 
     TOOL = "tool"
-    """The tip: linear and angular velocity along the axes of the tip, which turn with it."""
+    """The tip: linear and angular velocity along its own axes, which turn with it."""
 
     JOINTS = "joints"
     """The joints, each on its own."""
@@ -43,12 +43,12 @@ class JogSpace(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JogCommand:
-    """A velocity to move with until the next command, or until none comes any more.
+    """A velocity to move with until the next command, or until commands stop.
 
     Attributes:
         space: What moves, and along which axes.
         velocity: For the tip linear (m/s) before angular (rad/s), shape (6,); for the joints
-            rad/s or m/s, shape (n,). All below ``SMALLEST_SPEED`` ends the jog.
+            rad/s or m/s, shape (n,). If all are below ``SMALLEST_SPEED``, the jog ends.
     """
 
     space: JogSpace
@@ -70,17 +70,17 @@ class JogCommand:
 
 @dataclass(frozen=True, slots=True)
 class JogSettings:
-    """How a jog may be asked to move.
+    """Bounds on what a jog may be asked to do.
 
     Attributes:
         timeout_s: How long a command holds (s). Without another one the jog stops.
-        max_linear: Fastest that the tip may be asked to move (m/s).
-        max_angular: Fastest that the tip may be asked to turn (rad/s).
-        joint_fraction: Part of a joint's velocity limit that it may be asked for.
+        max_linear: Largest linear speed that may be commanded for the tip (m/s).
+        max_angular: Largest angular speed that may be commanded for the tip (rad/s).
+        joint_fraction: Fraction of a joint's velocity limit that may be commanded.
         min_singular_value: Smallest singular value of the Jacobian (SI units) that a jog moves
             towards. For a PSM it is nearly the distance (m) of wrist and remote centre.
-        reserve: Part of the acceleration limits that is kept for what lies between the places
-            that a jog looks at.
+        reserve: Fraction of the acceleration limits kept for what lies between the places that a
+            jog checks.
     """
 
     timeout_s: float = 0.2
@@ -104,7 +104,7 @@ class JogSettings:
 
 
 def find_bad_command(command: JogCommand, limits: MotionLimits) -> Finding | None:
-    """Find why a command makes no sense, so that nothing may move for it."""
+    """Find why a command is invalid, so that nothing may move for it."""
     count = len(limits.names) if command.space is JogSpace.JOINTS else 6
     shape = command.velocity.shape
     if shape != (count,):
@@ -122,20 +122,20 @@ def find_bad_command(command: JogCommand, limits: MotionLimits) -> Finding | Non
 def limit_speed(
     command: JogCommand, settings: JogSettings, limits: MotionLimits
 ) -> tuple[Array, Finding | None]:
-    """Scale a command that asks for too much as a whole, so that its direction stays.
+    """Scale down a command that asks for too much as a whole, so that its direction stays.
 
     Args:
         command: The command.
-        settings: The speeds that may be asked for.
-        limits: Of the joints.
+        settings: The speeds that may be commanded.
+        limits: Limits of the joints.
 
     Returns:
-        The velocity to move with, and by what it was slowed.
+        The velocity to move with, and what slowed it.
     """
     velocity = command.velocity
     if command.is_zero:
         return np.zeros_like(velocity), None
-    # Of the largest component: the square of a number may be too large where the number is not.
+    # Scale by the largest component: a number's square may overflow where the number does not.
     largest = float(np.abs(velocity).max())
     share = velocity / largest
     if command.space is JogSpace.JOINTS:
@@ -155,5 +155,5 @@ def limit_speed(
 
 
 def is_rest(velocity: Array) -> bool:
-    """Whether a velocity (m/s, rad/s) is too small to be one; NaN is not."""
+    """Whether a velocity (m/s, rad/s) is small enough to count as zero; NaN is not."""
     return bool((np.abs(velocity) < SMALLEST_SPEED).all())

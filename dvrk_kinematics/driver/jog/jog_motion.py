@@ -2,8 +2,8 @@
 
 The velocity goes straight from what it is to what is wanted, as fast as the joints' accelerations
 allow. Starting, slowing and stopping thus only change the length of the velocity, and the tip
-keeps to its line. Before each step the way ahead is looked at, as far as it takes to stop, and the
-step is only as fast as that way can be left.
+keeps to its line. Before each step we check the way ahead, as far as it takes to stop, and keep
+the step slow enough to stop on that way.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from dvrk_kinematics.motion.spline import Sample
 __all__ = ["JogMotion"]
 
 _ROWS = 6
-"""How many places of the way ahead are looked at."""
+"""Number of places checked on the way ahead."""
 _HORIZON = 1.6
-"""How far ahead, in distances that stopping takes if the joints keep their slopes."""
+"""How far ahead to check, in stopping distances for joints that keep their slopes."""
 _STILL = 1e-6
-"""Part of one tick's change of velocity that is as good as rest."""
+"""Fraction of one tick's change of velocity that counts as rest."""
 _MOVES = 1e-9
-"""Slopes (rad, m per s) above this are those of joints that move."""
+"""Slopes (rad, m per s) above this belong to joints that move."""
 _LATE_S = 0.05
-"""How late a setpoint may be (s) and still be sent from full speed: no joint is faster than what
-the guard lets a setpoint step in that time."""
+"""How late a setpoint may be (s) and still be sent at full speed: in that time no joint moves
+farther than the step that the guard allows."""
 _STEP_PART = 0.5
-"""Part of what the guard lets a setpoint step that a joint may go in a late one. The rest is for
-what the arm has not reported yet."""
+"""Fraction of the guard's allowed step that a joint may move in a late one. The rest is for
+setpoints that the arm has not reported yet."""
 
 
 class _Way(NamedTuple):
@@ -62,7 +62,7 @@ class JogMotion:
     Args:
         walk: Where it begins, and what a velocity means there.
         guard_settings: Limits and the cannula rule.
-        settings: How near to a singularity it may come.
+        settings: How close it may come to a singularity.
         max_step_s: Longest step (s).
     """
 
@@ -100,12 +100,12 @@ class JogMotion:
         """Go on for a time.
 
         Args:
-            wanted: Velocity to come to, in the walk's own words; below ``SMALLEST_SPEED`` rest.
+            wanted: Velocity to reach, in the walk's own terms; below ``SMALLEST_SPEED`` rest.
             step_s: Time (s).
 
         Returns:
-            What to command at its end. ``slowed_by`` and ``factor`` say what keeps it from the
-            wanted velocity, other than the time that it takes to speed up.
+            What to command at its end. ``slowed_by`` and ``factor`` show what keeps it from the
+            wanted velocity, apart from the time it takes to speed up.
         """
         velocity = np.zeros_like(wanted) if self._velocity is None else self._velocity
         self.slowed_by, self.factor = None, 1.0
@@ -118,7 +118,7 @@ class JogMotion:
             return self._go(velocity, np.zeros_like(wanted), np.zeros_like(slope), step_s)
         rate = self._find_rate(target, slope, step_s)
         if rate is None:
-            # It cannot go there without more acceleration than there is: slow down as it goes.
+            # It cannot get there within the accelerations: slow down along the present way.
             self.slowed_by = self.slowed_by or Finding(Reason.JOG_SPEED, "change of direction")
             rate = self._brake(velocity, step_s)
             self._explain(rate, velocity, wanted)
@@ -127,7 +127,7 @@ class JogMotion:
         return self._go(velocity, rate * target, rate * slope, step_s)
 
     def _aim(self, velocity: Array, wanted: Array, step_s: float) -> tuple[Array, Array]:
-        """How far towards the wanted velocity one step can go, and the joints' rates there."""
+        """Find the velocity one step can reach towards the wanted one, and its joint rates."""
         change = wanted - velocity
         if not change.any():
             return wanted, self._rates
@@ -141,7 +141,7 @@ class JogMotion:
         """Largest safe rate along a velocity; None if the accelerations do not allow it."""
         weight = slope / self._used**2
         rate = max(float(self._rates @ weight) / float(slope @ weight), 0.0)
-        # A velocity that turns leaves the new way a little to the side of its line.
+        # While the velocity turns, the tip ends up slightly to the side of the new way's line.
         aside = 0.5 * step_s * (self._rates - rate * slope)
         way = self._look_ahead(target, slope, step_s, aside)
         low, high = self._allowed_rates(slope + way.curve * (rate * step_s), step_s)
@@ -166,7 +166,7 @@ class JogMotion:
         return _Way(slope, curve, end, profile)
 
     def _allowed_rates(self, slope: Array, step_s: float) -> tuple[float, float]:
-        """Rates at the end of a tick that keep the joints' accelerations."""
+        """Rates at the end of a tick that keep within the joints' accelerations."""
         moves = np.abs(slope) > _MOVES
         change = self._most * step_s
         centre, reach = self._rates[moves] / slope[moves], change[moves] / np.abs(slope[moves])
@@ -180,7 +180,7 @@ class JogMotion:
         return min(max(low, 0.0), max(high, 0.0), 1.0)
 
     def _go(self, velocity: Array, later: Array, rates: Array, step_s: float) -> Sample:
-        """Change the velocity evenly over a step, to what means about these rates."""
+        """Change the velocity evenly over a step, to about these joint rates."""
         mean, mean_rates = 0.5 * (velocity + later), 0.5 * (self._rates + rates)
         if not self._walk.advance(mean, mean_rates, step_s):
             self.slowed_by = Finding(Reason.SINGULARITY_AHEAD, "no joint positions hold the tip")
@@ -219,7 +219,7 @@ def _differentiate(rows: Array, slope: Array, spacing_s: float) -> tuple[Array, 
         return slope[None], np.zeros_like(slope)[None], np.zeros_like(slope)
     slopes = (rows[1:] - rows[:-1]) / spacing_s
     bends = (slopes[1:] - slopes[:-1]) / spacing_s
-    # What the first step adds to the slope is the curve at a third of it.
+    # The first step's change of slope gives the curve at a third of the step.
     first = 2.0 * (slopes[0] - slope) / spacing_s
     curves = np.empty_like(slopes)
     curves[0], curves[-1] = 0.75 * first + 0.25 * bends[0], bends[-1]

@@ -1,7 +1,7 @@
-"""What ends the way of a jog: joint limits, the cannula, and places where the arm is singular.
+"""Obstacles that end a jog's way: joint limits, the cannula, and singularities of the arm.
 
-Only what lies ahead counts. A joint beyond its limit, a wrist in the cannula and an arm that is
-nearly singular do not keep anything from moving away from there.
+Only obstacles ahead count. A joint beyond its limit, a wrist in the cannula or a nearly singular
+arm may always move away from there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["End", "Obstacles"]
 _CLEARANCE = 1e-6
 """How far (rad, m) before a limit a jog comes to rest, so that rounding never passes it."""
 _SHRINKS = 1.0 - 1e-9
-"""A singular value below this part of the one before it becomes smaller, and not by rounding."""
+"""A singular value below this fraction of the previous one has decreased by more than rounding."""
 _STRIDE = 3
 """Singular values are computed at every third row only: they cost as much as all the rest."""
 
@@ -31,7 +31,7 @@ class End(NamedTuple):
 
     Attributes:
         place: Place on the way (s).
-        finding: What is there; None if it is only as far as was looked.
+        finding: What is there; None if it is only the end of what was checked.
     """
 
     place: float
@@ -65,8 +65,8 @@ class Obstacles:
             rows: Joint positions on the way, the first where the arm is, shape (k + 1, n).
             aside: How far from these the arm will be (rad, m), shape (n,).
             spacing_s: Time between two rows (s).
-            count: How many rows beyond the first were asked for.
-            walk: Knows the singular values at joint positions.
+            count: How many rows beyond the first were requested.
+            walk: Computes the singular values at joint positions.
         """
         ends = [
             self._find_limit(rows, aside, spacing_s),
@@ -83,8 +83,8 @@ class Obstacles:
 
     def _find_limit(self, rows: Array, aside: Array, spacing_s: float) -> End | None:
         here, rows = rows[0], rows + aside
-        # What is beyond a bound may come back, but not turn and go out again: the guard compares
-        # each setpoint with the one before.
+        # A joint beyond a bound may come back, but not turn and go out again: the guard compares
+        # each setpoint with the previous one.
         highest = np.vstack([np.maximum(here, rows[0]), rows[1:]])
         lowest = np.vstack([np.minimum(here, rows[0]), rows[1:]])
         lower = np.minimum(self._lower, np.maximum.accumulate(highest))

@@ -1,4 +1,4 @@
-"""How fast a way may be taken, so that it can be left in time.
+"""How fast to move along a way and still be able to stop in time.
 
 A way is a row of joint positions q(s); s is the time (s) it would take at the speed asked for, and
 the rate r = ds/dt is 1 there. With x = r^2 and u = dr/dt the joints' velocities are q' r and their
@@ -20,21 +20,21 @@ from dvrk_kinematics.geometry.arrays import Array
 __all__ = ["RateProfile", "find_rate_profile"]
 
 _TINY = 1e-9
-"""Slopes (rad, m per s) below this are those of joints that do not move."""
+"""Slopes (rad, m per s) below this belong to joints that do not move."""
 _HALVINGS = 24
-"""How finely the rate is chosen: to 6e-8 of the largest."""
+"""Resolution of the chosen rate: 6e-8 of the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateProfile:
-    """The largest rates along a way, from which rest is reached at its end.
+    """The largest rates along a way from which the arm can still stop at its end.
 
     Attributes:
         places: Increasing places s (s), from 0 to the end of the way.
         squares: Squares of the largest rates there; 0 at the end. Between places they are linear,
             as under constant acceleration.
-        slow_joints: By which joint the rate is bound there, through its velocity or through a
-            bend; -1 where the end of the way binds it.
+        slow_joints: The joint that bounds the rate there, through its velocity or through a
+            bend; -1 where the end of the way bounds it.
     """
 
     places: list[float]
@@ -50,7 +50,7 @@ class RateProfile:
         return self.squares[k] + part * (self.squares[k + 1] - self.squares[k])
 
     def slow_joint_at(self, s: float) -> int:
-        """Which joint binds the rate at a place (s), -1 if the end of the way does."""
+        """Which joint bounds the rate at a place (s), -1 if the end of the way does."""
         return self.slow_joints[min(self._before(s) + 1, len(self.slow_joints) - 1)]
 
     def _before(self, s: float) -> int:
@@ -63,11 +63,11 @@ class RateProfile:
         """Largest rate at the end of a tick from which the rest of the way is safe.
 
         Args:
-            rate: Rate at its begin.
+            rate: Rate at the start of the tick.
             at_most: Rate that must not be exceeded.
             step_s: Length of the tick (s), over which the rate changes evenly.
-            lead_s: Half of the longest tick (s). Rest is reached at the end of a tick, not within
-                one, so that the last of them covers more than slowing down alone.
+            lead_s: Half of the longest tick (s). The arm comes to rest at the end of a tick, not
+                within one, so the last tick covers more than slowing down alone.
         """
 
         def is_safe(later: float) -> bool:
@@ -112,7 +112,7 @@ def find_rate_profile(
     size = np.maximum(np.abs(inner), _TINY)
     brake = acceleration / size
     bend = np.where(inner < 0.0, -curves, curves) / size
-    # Two joints of which one needs u above and the other u below some line in x.
+    # Two joints: one needs u above, the other u below some line in x.
     apart = np.maximum(bend[:, None, :] - bend[:, :, None], 1e-200)
     turn = ((brake[:, :, None] + brake[:, None, :]) / apart).min(axis=1)
     tops = np.minimum(fast, turn)

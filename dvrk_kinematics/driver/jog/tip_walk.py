@@ -1,6 +1,6 @@
-"""A walk of the tip along a line: exact, since the pose itself is moved and solved for each time.
+"""A walk of the tip along a line: exact, since each step moves the pose itself and solves for it.
 
-Nothing adds up that way, and the commanded tip stays on the line that was asked for.
+No errors accumulate that way, and the commanded tip stays on the requested line.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from dvrk_kinematics.kinematics.rates import solve_rates
 __all__ = ["TipWalk", "find_unwalkable", "rigid_motion"]
 
 _FULL = 6
-"""Numbers of a pose, and so the joints that can follow all of it."""
+"""Degrees of freedom of a pose, and so the joints needed to follow all of it."""
 _JUMP = 0.5
-"""Joint positions farther (rad, m) from where the way leads belong to another way."""
+"""Joint positions farther than this (rad, m) from where the way leads belong to another way."""
 _REFINEMENTS = 6
-"""Steps of Newton's method, at most."""
+"""Largest number of steps of Newton's method."""
 _SOLVED = 1e-11
-"""Error of a pose (m, rad) that is rounding."""
+"""Pose errors (m, rad) up to this are rounding."""
 _EQUAL = 1e-6
-"""Difference (rad, m) between joint positions that are the same."""
+"""Joint positions that differ by no more than this (rad, m) are the same."""
 _PROBE_S = 1e-4
-"""Time over which rates are differences, where they are no solution of the Jacobian's."""
+"""Time step for rates from differences, where the Jacobian yields none."""
 
 
 class TipWalk:
     """A walk of the tip, straight or turning, along the axes of the base or of the tip.
 
-    An arm with less than six joints cannot follow all of a pose. Then the position keeps to the
-    line, and the orientation is the nearest one that the arm can have.
+    An arm with fewer than six joints cannot follow all of a pose. Then the position keeps to the
+    line, and the orientation is the nearest one that the arm can reach.
 
     Args:
         arm: An arm with inverse kinematics in closed form.
@@ -49,7 +49,7 @@ class TipWalk:
         self._T_base_tip = arm.forward(q)
         self._is_along_tip = space is JogSpace.TOOL
         self._is_full = len(q) >= _FULL
-        # The axes of a tip that cannot follow its pose are read anew with each command instead.
+        # For a tip that cannot follow its pose, each command reads the axes anew instead.
         self._is_tool = self._is_along_tip and self._is_full
 
     @property
@@ -58,7 +58,7 @@ class TipWalk:
         return self._T_base_tip
 
     def understand(self, velocity: Array) -> tuple[Array, float]:
-        """Leave out turns that the arm cannot do while its tip stays on the line."""
+        """Leave out turns that the arm cannot make while its tip stays on the line."""
         if self._is_full:
             return velocity, 0.0
         linear, angular = velocity[:3], velocity[3:]
@@ -66,7 +66,7 @@ class TipWalk:
             R = self._arm.forward(self.q)[:3, :3]
             linear, angular = R @ linear, R @ angular
         J = self._arm.jacobian(self.q)
-        # What the joints can do to the orientation without moving the tip.
+        # How the joints can change the orientation without moving the tip.
         turns = J[3:] @ np.linalg.svd(J[:3])[2][3:].T
         possible = turns @ np.linalg.lstsq(turns, angular, rcond=None)[0]
         left_out = float(np.linalg.norm(angular - possible))
@@ -130,7 +130,7 @@ class TipWalk:
         return True
 
     def singular_values(self, rows: Array) -> list[float]:
-        """Smallest singular values of what has to follow the line."""
+        """Smallest singular values of the components that must follow the line."""
         if len(self.q) == _FULL:
             # One by one: the arm's scalar code is quicker for a few.
             J = np.array([self._arm.jacobian(row) for row in rows])
@@ -156,7 +156,7 @@ class TipWalk:
         found = self._arm.inverse(T, seed=expected)
         if np.abs(found.q - expected).max() < _JUMP and found.position_error < _SOLVED:
             return found.q
-        # Beyond a limit the solver prefers another way to hold the tip; the arm is on this one.
+        # Beyond a limit the solver prefers another branch; the arm is on this one.
         return self._refine(T, expected) if self._is_full else None
 
     def _refine(self, T: Array, q: Array) -> Array | None:
@@ -183,7 +183,7 @@ def find_unwalkable(arm: Arm, q: Array) -> Finding | None:
 
 
 def rigid_motion(velocity: list[float], time_s: float, is_screw: bool) -> Array:
-    """Motion with a constant velocity for a time, in plain floats: each tick pays for it often.
+    """Motion at a constant velocity for a time, in plain floats, since each tick computes many.
 
     Args:
         velocity: Linear (m/s) before angular (rad/s), six floats.

@@ -1,4 +1,4 @@
-"""Where a jog is, and where a velocity leads from there."""
+"""A jog's place, and where a velocity leads from there."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Walk(Protocol):
     q: Array
 
     def understand(self, velocity: Array) -> tuple[Array, float]:
-        """Put a commanded velocity into the walk's own words.
+        """Express a commanded velocity in the walk's own terms.
 
         Returns:
-            What the arm can do of it, and how much turning (rad/s) it cannot.
+            The part of it that the arm can do, and how much turning (rad/s) it cannot.
         """
         ...
 
@@ -37,8 +37,8 @@ class Walk(Protocol):
         """Joint positions on the way from here, shape (k + 1, n) with k <= count.
 
         Args:
-            velocity: With which to go.
-            rates: What it means here.
+            velocity: Velocity of the walk.
+            rates: Joint velocities that it means here.
             spacing_s: Time between two rows (s).
             count: How many rows beyond the first, which is the place itself. There are fewer
                 where the arm cannot go on.
@@ -49,8 +49,8 @@ class Walk(Protocol):
         """Go on for a time (s); False, and nothing changes, if the arm cannot.
 
         Args:
-            velocity: With which to go.
-            rates: Roughly what it means here.
+            velocity: Velocity of the walk.
+            rates: Approximate joint velocities that it means here.
             step_s: Time (s).
         """
         ...

@@ -1,4 +1,4 @@
-"""Goals made motions and played, tick by tick."""
+"""Turns goals into motions and plays them, tick by tick."""
 
 from dvrk_kinematics.driver.playback.goal import (
     Goal,

@@ -1,6 +1,6 @@
-"""Straight segments, played: their corners are rounded with the acceleration that is allowed.
+"""Motions from straight segments, with corners rounded within the allowed acceleration.
 
-A velocity that jumps would need an infinite acceleration. So around each knot the velocity changes
+A velocity jump would need an infinite acceleration. So around each knot the velocity changes
 evenly from one segment's to the next one's, over a window that is just long enough. The motion
 passes a knot within (change of velocity) x (window) / 8, and follows the straight segments exactly
 outside the windows. It begins half a window early and ends half a window late, from and to rest.

@@ -1,6 +1,6 @@
-"""A goal, and what becomes of it before it is played: checked, and made a motion.
+"""A goal, and its preparation: we check it and turn it into a motion before playing it.
 
-``prepare_goal`` looks at every point and may take long, so it belongs in another thread than the
+``prepare_goal`` looks at every point and may take long, so call it in a different thread from the
 ticks. ``make_path`` joins the outcome to the commanded state and is quick.
 """
 
@@ -40,19 +40,19 @@ _EXCESSES = {
 }
 
 _FARTHEST = 1e3
-"""How far (rad, m) from zero a joint can be at all."""
+"""Largest possible distance (rad, m) of a joint from zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a client asks for.
+    """A client's request.
 
     Attributes:
-        goal_id: By which its result is told apart.
+        goal_id: Identifies its result.
         knots: Its points.
-        tolerances: As the goal has them: 0 for the default, -1 for unchecked.
+        tolerances: The goal's own values: 0 for the default, -1 for unchecked.
         stamp_ns: Header stamp: when to start, on the client's wall clock; 0 means now.
-        is_cartesian: Whether it is part of a Cartesian motion, so that the cannula rule holds.
+        is_cartesian: Whether it is part of a Cartesian motion, so that the cannula rule applies.
     """
 
     goal_id: Hashable
@@ -64,12 +64,12 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class PreparedGoal:
-    """A goal that was checked.
+    """A goal that passed its checks.
 
     Attributes:
-        goal: As it was asked for.
-        motion: What lies between its points, on its own times.
-        tolerances: What to check, defaults filled in.
+        goal: The goal as requested.
+        motion: The motion through its points, on its own times.
+        tolerances: Tolerances to check, with defaults filled in.
         duration_s: Time of its last point (s).
     """
 
@@ -82,12 +82,12 @@ class PreparedGoal:
 def prepare_goal(
     goal: Goal, guard_settings: GuardSettings, settings: PlayerSettings
 ) -> PreparedGoal | Finding:
-    """Check a goal and make it a motion.
+    """Check a goal and turn it into a motion.
 
     Args:
         goal: The goal.
         guard_settings: Limits and the cannula rule.
-        settings: Default tolerances, and how many points are accepted.
+        settings: Default tolerances, and the largest number of points.
 
     Returns:
         The goal ready to be played, or why it is refused.
@@ -99,11 +99,11 @@ def prepare_goal(
     tolerances = resolve(goal.tolerances, settings.tolerances)
     if isinstance(tolerances, Finding):
         return tolerances
-    # A first point at t = 0 is where the arm is; any other has to be inside the limits.
+    # A first point at t = 0 is where the arm is; any other must be inside the limits.
     first = knots.position[0]
     is_here = knots.starts_at_zero
     start = np.clip(first, -_FARTHEST, _FARTHEST) if is_here else limits.position.clamp(first)
-    # The points by themselves come first: with numbers beyond all measure nothing can be computed.
+    # Check the points on their own first: absurdly large numbers would break the computation.
     found = _as_finding(find_excess(_find_extremes_of_knots(knots), limits, start))
     if found is not None:
         return found
@@ -148,14 +148,14 @@ def _find_shallow(extremes: Extremes, start: Array, rule: CannulaRule) -> Findin
 
 
 def find_wait_s(stamp_ns: int, wall_now_ns: int) -> float | Finding:
-    """How long to wait before a goal starts (s), or that its stamp is in the past.
+    """Compute how long to wait before a goal starts (s), or find that its stamp is in the past.
 
-    A late goal is refused, not squeezed. The answer is a duration, so that a clock that jumps
-    later does not matter.
+    We refuse a late goal rather than squeeze it. The result is a duration, so a later clock jump
+    does not matter.
 
     Args:
         stamp_ns: Header stamp; 0 means now.
-        wall_now_ns: Time now on the clock of the stamps.
+        wall_now_ns: Current time on the clock of the stamps.
     """
     if stamp_ns == 0:
         return 0.0
@@ -175,12 +175,12 @@ def make_path(
 
     Args:
         prepared: The goal.
-        commanded: What was commanded last, or the setpoint at rest.
+        commanded: The last commanded state, or the setpoint at rest.
         guard_settings: Limits and the cannula rule.
         settings: The start tolerance.
 
     Returns:
-        What to play, or why it is refused.
+        The path to play, or why the goal is refused.
     """
     motion, knots = prepared.motion, prepared.goal.knots
     if knots.starts_at_zero:
@@ -192,7 +192,7 @@ def make_path(
     join = make_join(commanded, first, asked_s, guard_settings.limits)
     if join is None:
         return JoinedPath(motion)
-    # Its velocities and accelerations are inside the limits by its making.
+    # Its velocities and accelerations are inside the limits by construction.
     extremes = find_extremes(join)
     found = _as_finding(find_outside_limits(extremes, guard_settings.limits, commanded.q))
     rule = guard_settings.cannula
@@ -212,7 +212,7 @@ def _find_bad_start(
         allowed = float(settings.start_tolerance[j])
         return Finding(Reason.START_TOO_FAR, "", limits.names[j], float(error[j]), allowed)
     if not commanded.qd.any():
-        # Nothing but a run-up, away from where the goal leads, could meet such a velocity.
+        # Only a run-up, away from where the goal leads, could reach such a velocity.
         allowed_rate = limits.acceleration * settings.period_s
         excess = np.abs(motion.velocity[0]) - allowed_rate
         j = int(np.argmax(excess))

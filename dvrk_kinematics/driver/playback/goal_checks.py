@@ -1,4 +1,4 @@
-"""Whether an arm keeps to the path of a goal, and whether it has arrived."""
+"""Checks whether an arm keeps to the path of a goal, and whether it has arrived."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def find_off_path(
     """Find the joint that is outside the path tolerance.
 
     Args:
-        tolerances: Of the goal, defaults filled in.
-        wanted: What is commanded.
-        state: What the arm measures.
+        tolerances: The goal's tolerances, with defaults filled in.
+        wanted: The commanded state.
+        state: The arm's measured state.
         names: The joints.
     """
     measured = (state.measured_q, state.measured_qd)
@@ -38,11 +38,11 @@ def find_not_arrived(
     """Find the joint that keeps a goal from being reached.
 
     Args:
-        tolerances: Of the goal, defaults filled in.
+        tolerances: The goal's tolerances, with defaults filled in.
         stopped_velocity: Largest speeds (rad/s, m/s) of an arm that has arrived, where positions
             are checked at all, shape (n,); 0 is unchecked.
         wanted: The goal's last point.
-        state: What the arm measures.
+        state: The arm's measured state.
         names: The joints.
     """
     measured = (state.measured_q, state.measured_qd)

@@ -1,4 +1,4 @@
-"""What became of a goal, as the action server will say it."""
+"""The outcome of a goal, as the action server will report it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = [
 
 
 def describe_slow_downs(count: int) -> str:
-    """Say how often a motion was slowed down, at least once."""
+    """Describe how often a motion was slowed down, at least once."""
     return f"slowed down {'once' if count == 1 else f'{count} times'}"
 
 
 def read_slow_downs(text: str) -> int:
-    """Read from the text of a result how often the motion was slowed down.
+    """Read how often the motion was slowed down from the text of a result.
 
     The standard result of FollowJointTrajectory has no field for it.
     """
@@ -56,9 +56,8 @@ class GoalResult:
         goal_id: Which goal.
         status: How it ended.
         finding: Why, with data.
-        lateness_s: How much later than asked for it came to its end, or where it was stopped (s):
-            joining that took longer, ticks that came late, corners that were rounded, a lower
-            speed.
+        lateness_s: How much later than requested it ended, or reached the place where it was
+            stopped (s): through longer joining, late ticks, rounded corners or a lower speed.
         slow_downs: How many times lateness of the arm or of the loop slowed it down.
     """
 
@@ -83,22 +82,22 @@ class GoalResult:
 def make_result(
     goal_id: Hashable, finding: Finding, lateness_s: float, slow_downs: int = 0
 ) -> GoalResult:
-    """Make the result that a finding leads to."""
+    """Make the result of a finding."""
     status = _STATUS.get(finding.reason, GoalStatus.ABORTED)
     return GoalResult(goal_id, status, finding, lateness_s, slow_downs)
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Where a goal is.
+    """The progress of a goal.
 
     Attributes:
         goal_id: Which goal.
         time_s: Time along the path (s).
-        desired: What is commanded.
-        measured_q: Where the joints are (rad, m), shape (n,).
-        measured_qd: How fast they are (rad/s, m/s), shape (n,); None if the arm does not say.
-        speed: Part of its planned speed at which it is played now, 0 to 1.
+        desired: The commanded state.
+        measured_q: Measured joint positions (rad, m), shape (n,).
+        measured_qd: Measured velocities (rad/s, m/s), shape (n,); None if not reported.
+        speed: Fraction of its planned speed at which it is being played, 0 to 1.
     """
 
     goal_id: Hashable

@@ -2,7 +2,7 @@
 
 Each joint changes its velocity with full acceleration to a cruise velocity, keeps that, and
 changes it again; all joints take the same time. For a given time the cruise velocity has a closed
-form, so the shortest time in which every joint can arrive is found by looking at many at once.
+form, so we find the shortest time in which every joint can arrive by trying many at once.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dvrk_kinematics.motion.spline import Sample, Spline
 __all__ = ["cruise_velocity", "make_join"]
 
 _GRID = 256
-"""How many times are looked at together."""
+"""Number of candidate times tried together."""
 _REFINEMENTS = 2
-"""How often: the second look is between two times of the first."""
+"""Number of rounds: the second one searches between two times of the first."""
 
 
 def make_join(
@@ -29,14 +29,14 @@ def make_join(
     """Make the motion that brings the joints from one state to another.
 
     Args:
-        start: State that was commanded last.
+        start: State commanded last.
         end: State to arrive in.
         at_least_s: Time to take, if that is enough (s).
         limits: Velocities and accelerations that may be used.
 
     Returns:
-        The motion from t = 0 on, None if none is needed. It takes longer than asked for where
-        the limits need that: joining late is safe, joining fast is not.
+        The motion from t = 0 on, None if none is needed. It takes longer than requested where
+        the limits require it: joining late is safe, joining fast is not.
     """
     d = end.q - start.q
     change = np.abs(end.qd - start.qd)
@@ -52,7 +52,7 @@ def make_join(
     for _ in range(_REFINEMENTS):
         times = low + (high - low) * spread
         _, fits = cruise_velocity(times[:, None], d, start.qd, end.qd, limits)
-        # The longest time always fits; the last one stands in for it if rounding disagrees.
+        # The longest time always fits; use the last one if rounding disagrees.
         possible = np.append(np.all(fits[:-1], axis=1), True)
         first = int(np.argmax(possible))
         low, high = float(times[max(first - 1, 0)]), float(times[first])
@@ -77,7 +77,7 @@ def cruise_velocity(
     """
     a = limits.acceleration
     low, high = np.minimum(v0, v1), np.maximum(v0, v1)
-    # Covered while the velocity goes evenly from v0 to v1.
+    # Distance covered while the velocity goes evenly from v0 to v1.
     turn_s, turn = np.abs(v1 - v0) / a, 0.5 * (v0 + v1) * np.abs(v1 - v0) / a
     spare = T - turn_s
     rising, falling = d > turn + high * spare, d < turn + low * spare
@@ -119,6 +119,6 @@ def _make_profile(start: Sample, end: Sample, T: float, limits: MotionLimits) ->
     q = start.q + (start.qd + 0.5 * ramp0 * up) * up + cruise * cruising
     q = q + (cruise + 0.5 * ramp1 * down) * down
     qd = start.qd + ramp0 * up + ramp1 * down
-    # The ends exactly: rounding must not show as a jump.
+    # Set the ends exactly: rounding must not show as a jump.
     q[0], qd[0], q[-1], qd[-1] = start.q, start.qd, end.q, end.qd
     return Spline(times, q, qd)

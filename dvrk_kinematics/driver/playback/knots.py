@@ -1,4 +1,4 @@
-"""What a goal carries: knots as arrays, and the checks that need nothing but them."""
+"""The content of a goal: knots as arrays, and the checks that need only them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dvrk_kinematics.geometry.arrays import Array, frozen
 __all__ = ["Knots", "find_bad_knots"]
 
 _TIME_SLACK = 1e-3
-"""Part of the time between two knots by which it may be off, as a difference of seconds."""
+"""Largest relative error of the time between two knots, as a difference of seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,17 @@ class Knots:
 
     @property
     def starts_at_zero(self) -> bool:
-        """Whether the first knot says where the arm is, rather than where it shall go."""
+        """Whether the first knot is where the arm is, rather than where it should go."""
         return bool(self.times_ns[0] == 0)
 
 
 def find_bad_knots(knots: Knots, names: tuple[str, ...], max_points: int) -> Finding | None:
-    """Find what no arm could make sense of.
+    """Find what makes knots invalid for any arm.
 
     Args:
-        knots: The knots as they came.
+        knots: The knots as received.
         names: The arm's joints.
-        max_points: How many knots are accepted.
+        max_points: Largest number of knots.
     """
     count = len(knots.times_ns)
     if count == 0:
@@ -100,7 +100,7 @@ def _find_bad_times(knots: Knots) -> Finding | None:
             Reason.TIMES_NOT_INCREASING,
             f"point {k + 1} is at {knots.times_ns[k + 1]} ns, point {k} at {knots.times_ns[k]} ns",
         )
-    # A motion is played in seconds, as floating-point numbers.
+    # Motions are played in seconds, as floating-point numbers.
     error = np.abs(np.diff(knots.times_s) - knots.steps_s) - _TIME_SLACK * knots.steps_s
     if (error > 0.0).any():
         k = int(np.argmax(error > 0.0))

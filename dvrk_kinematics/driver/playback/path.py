@@ -1,4 +1,4 @@
-"""What is played: the joining motion, then the goal's own; and how fast."""
+"""The path to play: the joining motion, then the goal's own; and how fast to play it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dvrk_kinematics.motion.tolerances import RELATIVE_SLACK
 __all__ = ["JoinedPath", "Momentum", "PathClock", "Step"]
 
 _HALVINGS = 12
-"""How finely the rate is chosen: 1/4096 of its change."""
+"""Resolution of the chosen rate: 1/4096 of its change."""
 
 
 class Step(NamedTuple):
@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     Attributes:
         velocity: Mean velocity between the two positions (rad/s, m/s), shape (n,).
-        told: Velocity at its end, as it was told (rad/s, m/s), shape (n,).
+        told: Velocity at its end, as commanded (rad/s, m/s), shape (n,).
         elapsed_s: Time between them (s).
     """
 
@@ -33,12 +33,12 @@ class Step(NamedTuple):
 
 
 class Momentum(NamedTuple):
-    """What is commanded now, for another path to go on from.
+    """The commanded state, for another path to continue from.
 
     Attributes:
         sample: Positions, and the velocity that the motion has at its full speed.
-        rate: Part of its full speed at which it is played; 0 at rest.
-        before: How it came here; None from rest.
+        rate: Fraction of its full speed at which it is played; 0 at rest.
+        before: The last step to here; None from rest.
     """
 
     sample: Sample
@@ -73,7 +73,7 @@ class JoinedPath:
         if self.join is not None and t < self.join.end:
             return self.join.sample(t)
         if t >= self.duration_s:
-            # At rest exactly, whatever rounding left in the goal's last velocity.
+            # Exactly at rest, whatever rounding left in the goal's last velocity.
             return Sample(self.goal.position[-1], np.zeros_like(self.goal.position[-1]))
         return self.goal.sample(t - self.join_s + self.goal.start)
 
@@ -82,18 +82,18 @@ class PathClock:
     """The time along a path: it runs at a rate from 0 to 1 of the real one, never faster.
 
     Between two ticks the rate is constant. It changes from tick to tick only as far as the
-    accelerations allow, and these are asked of the positions themselves: of how the mean velocity
-    between two of them differs from the one before. An unchanged rate is always possible, because
-    the path keeps to the accelerations at its full speed.
+    accelerations allow. We compute these from the positions themselves: from how the mean velocity
+    between two of them differs from the previous one. An unchanged rate is always possible,
+    because the path keeps within the accelerations at its full speed.
 
     Args:
         path: The path.
         acceleration: Accelerations (rad/s^2, m/s^2) that a change of the rate may use, shape (n,).
         max_step_s: Most that a tick should advance it (s). After a late tick it advances by more
-            only where the accelerations ask for that: a stall makes the motion late, not fast.
-        momentum: From what the path goes on; None from rest.
+            only where the accelerations require it: a stall makes the motion late, not fast.
+        momentum: State from which the path continues; None from rest.
         farthest: Most that one step may move the joints (rad, m), shape (n,), whatever the
-            accelerations ask for after a long stall; None for no bound.
+            accelerations require after a long stall; None for no bound.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class PathClock:
         rate, before = (0.0, None) if momentum is None else momentum[1:]
         self._before = before or at_rest
         self._q = q
-        # A path that begins faster than the arm moves is entered as if from a pause.
+        # We enter a path that begins faster than the arm moves as if from a pause.
         is_smooth = bool((np.abs(rate * qd - self._before.told) <= VELOCITY_ROUNDING).all())
         self.rate = rate if is_smooth else 0.0
 
@@ -126,28 +126,28 @@ class PathClock:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing moves any more, at the end or in a pause."""
+        """Whether nothing moves, at the end or in a pause."""
         return self.rate == 0.0 or self.is_at_end
 
     @property
     def momentum(self) -> Momentum:
-        """What another path goes on from: at the same rate, or from rest after a pause."""
+        """State for another path to continue from: at the same rate, or at rest after a pause."""
         q, qd = self.path.sample(self.time_s)
         if self.rate == 0.0:
             return Momentum(Sample(q, np.zeros_like(qd)))
         return Momentum(Sample(q, qd), self.rate, self._before)
 
     def rest(self) -> None:
-        """Rest here, as an arm does that got no setpoint for so long that it came to rest."""
+        """Rest here, like an arm that came to rest after a long time without setpoints."""
         still = np.zeros_like(self._q)
         self.rate, self._before = 0.0, Step(still, still, 0.5 * self._max_step_s)
 
     def advance(self, elapsed_s: float, scale: float = 1.0) -> Sample:
-        """Advance by the time that went by, and give what to command.
+        """Advance by the elapsed time, and return what to command.
 
         Args:
             elapsed_s: Real time since the last tick (s).
-            scale: Rate to come to as soon as the accelerations allow, 0 to 1.
+            scale: Rate to reach as soon as the accelerations allow, 0 to 1.
         """
         if elapsed_s > 0.0:
             wanted = min(scale, self._max_step_s / elapsed_s)
@@ -161,12 +161,12 @@ class PathClock:
         return self.sample()
 
     def sample(self) -> Sample:
-        """What is commanded now: the path's position, and its velocity at the clock's rate."""
+        """The commanded state: the path's position, and its velocity at the clock's rate."""
         q, qd = self.path.sample(self.time_s)
         return Sample(q, qd * self.rate)
 
     def _find_rate(self, wanted: float, elapsed_s: float) -> float:
-        """The rate nearest to the wanted one that can be reached in this step."""
+        """Find the reachable rate nearest to the wanted one for this step."""
         if self._can_go_to(wanted, elapsed_s):
             return wanted
         possible, impossible = self.rate, wanted
@@ -179,7 +179,7 @@ class PathClock:
         return possible
 
     def _find_short(self, rate: float, elapsed_s: float, farthest: Array) -> float:
-        """The rate, or one so much lower that the step is not too far."""
+        """Find the rate, or a lower one at which the step is not too far."""
         for _ in range(_HALVINGS):
             moved = np.abs(self.path.sample(self.time_s + rate * elapsed_s).q - self._q)
             part = float((moved / farthest).max())

@@ -33,13 +33,13 @@ __all__ = ["Player", "PlayingGoal"]
 
 @dataclass(slots=True)
 class PlayingGoal:
-    """A goal that is being played.
+    """A goal being played.
 
     Attributes:
         prepared: The goal.
-        clock: Where on its path it is.
+        clock: Its place on its path.
         started_ns: When it started (monotonic).
-        ended_ns: When its path came to an end; None before that.
+        ended_ns: When its path ended; None before that.
         why_stopping: Why it is being stopped; None if it is not.
         slow_downs: How many times lateness had slowed motions before this one.
     """
@@ -61,7 +61,7 @@ class PlayingGoal:
         """
         end_ns = now_ns if self.ended_ns is None else self.ended_ns
         clock, prepared = self.clock, self.prepared
-        # What of the goal's own time was played: all but the part that only joined.
+        # The part of the goal's own time that was played, without the joining motion.
         planned_s = prepared.duration_s - max(clock.path.duration_s - clock.time_s, 0.0)
         lateness_s = max((end_ns - self.started_ns) * 1e-9 - planned_s, 0.0)
         slowed = slow_downs - self.slow_downs
@@ -69,16 +69,16 @@ class PlayingGoal:
 
 
 class Player:
-    """Plays one goal at a time. All methods are called from the thread of the ticks.
+    """Plays one goal at a time. Call all methods from the thread of the ticks.
 
     Args:
         guard: The exit to the arm.
         settings: How to play.
-        jog: What moves the arm by hand while no goal is played; None to have none.
+        jog: Jogs the arm while no goal is played; None to have none.
 
     Attributes:
         scaling: How fast to play.
-        last_stop: Why a motion ended last, and None before.
+        last_stop: Why the last motion ended; None before that.
     """
 
     def __init__(self, guard: Guard, settings: PlayerSettings, jog: Jog | None = None) -> None:
@@ -93,7 +93,7 @@ class Player:
         self.last_stop: Finding | None = None
 
     def adopt(self, settings: PlayerSettings) -> None:
-        """Take other settings; to be called while nothing moves."""
+        """Replace the settings; call only while nothing moves."""
         self._settings = settings
 
     @property
@@ -104,7 +104,7 @@ class Player:
 
     @property
     def commanded(self) -> Sample:
-        """What was commanded last; the setpoint at rest if nothing is."""
+        """The last commanded state; the setpoint at rest if nothing moves."""
         if self._active is not None:
             return self._active.clock.sample()
         if self._jog is not None:
@@ -114,11 +114,11 @@ class Player:
 
     @property
     def speed(self) -> float:
-        """Part of its planned speed at which a motion is played now; at rest, that it may have."""
+        """Fraction of the planned speed of the current motion; at rest, the allowed fraction."""
         return self.scaling.factor if self._active is None else self._active.clock.rate
 
     def feedback(self) -> Feedback | None:
-        """Where the goal that is being played is; None if there is none."""
+        """Progress of the goal being played; None if there is none."""
         active, state = self._active, self._guard.state
         if active is None or state is None:
             return None
@@ -133,19 +133,19 @@ class Player:
         )
 
     def take_results(self) -> list[GoalResult]:
-        """Give the goals that ended since the last call."""
+        """Return the results of the goals that ended since the last call."""
         taken, self._results = self._results, []
         return taken
 
     def accept(self, prepared: PreparedGoal, wall_now_ns: int) -> Finding | None:
-        """Accept a goal: now, or to start when its stamp says.
+        """Accept a goal to start now, or at the time of its stamp.
 
-        A goal that starts replaces the one that is being played, or a jog, without a jump. A goal
-        that is refused changes nothing. While the arm is late, a goal waits on its first point.
+        A goal that starts replaces the one being played, or a jog, without a jump. A refused goal
+        changes nothing. While the arm is late, a goal waits on its first point.
 
         Args:
             prepared: The goal.
-            wall_now_ns: Time now on the clock of the goal's stamp (ns).
+            wall_now_ns: Current time on the clock of the goal's stamp (ns).
 
         Returns:
             Why it is refused, None if it is accepted.
@@ -166,7 +166,7 @@ class Player:
         return None
 
     def jog(self, command: JogCommand, now_ns: int) -> Finding | None:
-        """Take a command to jog, as ``Jog.command`` does; a goal that plays goes before it."""
+        """Take a jog command, as ``Jog.command`` does; a goal being played has priority."""
         if self._jog is None:
             return Finding(Reason.JOG_NOT_OFFERED)
         if self._active is not None and not command.is_zero:
@@ -189,22 +189,22 @@ class Player:
         return True
 
     def stop(self, finding: Finding) -> None:
-        """Stop whatever moves or waits, in the way that the reason asks for."""
+        """Stop whatever moves or waits, in the way that the reason requires."""
         self._drop_waiting(finding)
         self._stop_active(finding)
         if self._jog is not None:
             self.last_stop = self._jog.stop(finding) or self.last_stop
 
     def wait(self, now_ns: int) -> bool:
-        """Let a goal that is played rest where it is, and send nothing until all is in time again.
+        """Let a goal being played rest where it is, and send nothing until all is in time again.
 
-        For an arm that was silent for so long that it rests, and that may not be ours any more.
+        For an arm that was silent for so long that it rests, and that may no longer be ours.
 
         Args:
             now_ns: Time now (monotonic).
 
         Returns:
-            Whether there was such a goal, and nothing else that moves.
+            Whether there was such a goal, and nothing else moves.
         """
         active = self._active
         if active is None or active.why_stopping is not None:
@@ -222,7 +222,7 @@ class Player:
             self._guard.stop(finding)
             self._finish(finding)
         elif active.why_stopping is None:
-            # The first reason is the one to tell; a goal at its end has nothing left to stop.
+            # Report the first reason; a goal at its end has nothing left to stop.
             active.why_stopping = finding
 
     def tick(self, now_ns: int) -> None:
@@ -262,7 +262,7 @@ class Player:
         self._judge(active, setpoint, state)
 
     def _watch_waiting(self) -> None:
-        """Forget a goal that waits if the arm was taken away: it must not move on its return."""
+        """Forget a waiting goal if the arm was taken away: it must not move on its return."""
         found = None if self._waiting is None else self._guard.find_stop()
         if found is not None and found.stop_kind is StopKind.SILENCE:
             self._drop_waiting(found)
@@ -302,7 +302,7 @@ class Player:
             guard.settings.limits.acceleration,
             2.0 * self._settings.period_s,
             momentum,
-            # A little less than the guard lets through.
+            # Slightly less than the guard allows.
             0.9 * guard.settings.step_fraction * guard.settings.pid_tolerance,
         )
         slow_downs = self.scaling.slow_downs
@@ -316,14 +316,14 @@ class Player:
             self._results.append(make_result(goal_id, finding, 0.0))
 
     def _judge(self, active: PlayingGoal, setpoint: Sample, state: ArmState) -> None:
-        """Compare with the tolerances, and end what has come to its end."""
+        """Compare with the tolerances, and end a goal that is finished."""
         tolerances, names = active.prepared.tolerances, self._guard.settings.limits.names
         if active.why_stopping is not None:
             if active.clock.is_at_rest:
                 self._finish(active.why_stopping)
             return
         if self.scaling.is_overdue:
-            # What the arm said last is no measure of where it is now.
+            # The arm's last report does not show where it is now.
             return
         if not active.clock.is_at_end:
             found = find_off_path(tolerances, setpoint, state, names)

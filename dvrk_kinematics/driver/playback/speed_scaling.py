@@ -1,9 +1,9 @@
 """How fast motions are played: as the user wishes, and slower while anything is late.
 
-Lateness is what a state's age, a gap between two ticks, or the way from the setpoint that an arm
-reports to the one that was sent, is of its limit. From half of the limit on the speed goes down,
-and at the limit it is 0: the motion then rests on its path. It goes on when all has been in time
-for a while, and ends when nothing was in time for the patience.
+Lateness is a fraction of a limit: of a state's age, of the gap between two ticks, or of the
+distance from the arm's reported setpoint to the sent one. From half of the limit on, the speed
+drops, and at the limit it is 0: the motion then rests on its path. It goes on when all has been
+in time for a while, and ends when nothing was in time for the patience.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class _Late(NamedTuple):
     Attributes:
         value: How late it is.
         limit: How late it may be.
-        reason: Why a motion ends if that lasts.
-        what: What is counted.
+        reason: Why a motion ends if the lateness lasts.
+        what: The quantity that is counted.
     """
 
     value: float
@@ -37,7 +37,7 @@ class _Late(NamedTuple):
 
     @property
     def lateness(self) -> float:
-        """What it is of its limit."""
+        """Lateness as a fraction of its limit."""
         return self.value / self.limit
 
 
@@ -49,7 +49,7 @@ class SpeedScaling:
         max_gap_s: Longest time between two ticks of a motion (s).
 
     Attributes:
-        wish: What the user asks for, 0 to 1.
+        wish: The user's requested factor, 0 to 1.
         slow_downs: How many times lateness has slowed a motion so far.
     """
 
@@ -69,12 +69,12 @@ class SpeedScaling:
 
     @property
     def factor(self) -> float:
-        """The factor to come to as soon as the accelerations allow."""
+        """The factor to reach as soon as the accelerations allow."""
         return min(self.wish, self._allowed)
 
     @property
     def is_overdue(self) -> bool:
-        """Whether something is later than allowed, or was a moment ago: nothing shall move."""
+        """Whether something is later than allowed, or was a moment ago: nothing may move."""
         return self._is_overdue
 
     def wait(self, now_ns: int) -> None:
@@ -89,10 +89,10 @@ class SpeedScaling:
 
         Args:
             age_s: Age of the arm's state (s).
-            is_ready: Whether the arm has been ready, and has said so, for long enough.
+            is_ready: Whether the arm has reported that it is ready for long enough.
             now_ns: Time now (monotonic).
             is_moving: Whether there is a motion that lateness can slow.
-            ahead: How far setpoints are ahead of what the arm reports, as a part of the limit.
+            ahead: How far setpoints are ahead of the reported one, as a fraction of the limit.
 
         Returns:
             Why the motion must end, None while there is patience.
@@ -145,6 +145,6 @@ class SpeedScaling:
             self._is_slowed = False
 
     def _find_impatience(self, now_ns: int) -> Finding | None:
-        """Why it is over; a machine that is in time now and then is waited for."""
+        """Find why patience has run out; we wait for a machine that is in time now and then."""
         late_s = (now_ns - self._in_time_ns) * 1e-9
         return self._why if self._is_overdue and late_s > self._settings.patience_s else None

@@ -1,4 +1,4 @@
-"""One simulated arm: its states, its commands and its readings, around what controls it."""
+"""One simulated arm: its states, commands and readings, around its controller."""
 
 from dvrk_kinematics.simulation.arm.arm_core import ArmCore
 from dvrk_kinematics.simulation.arm.attachment import Attachment

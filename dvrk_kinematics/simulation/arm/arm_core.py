@@ -21,27 +21,27 @@ __all__ = ["ArmCore"]
 
 
 class ArmCore:
-    """Makes each part once, in the order in which one needs the other.
+    """Makes each part once, in the order of their dependencies.
 
     Args:
         spec: Which arm.
         data: Gains, tolerances, home and cannula.
-        mechanism: How its motors, joints and tip hang together.
+        mechanism: How its motors, joints and tip are connected.
 
     Attributes:
         name: Name of the arm.
         data: As given.
         mechanism: As given.
         report: Collects its events.
-        memo: What was computed for its present joints.
-        machine: Its operating state, and the events that tell it.
+        memo: Results computed for its present joints.
+        machine: Its operating state, and the events that report it.
         readiness: Whether its joints and tip are known and can be moved.
-        servo: Its PID loops and what they drive.
+        servo: Its PID loops and the mechanics they drive.
         base: Where its base is.
         tip: Kinematics of its tip.
         controller: Its goals and moves.
-        gate: What every command passes first.
-        readings: What it tells about its joints and its tip.
+        gate: The checks that every command passes first.
+        readings: Readings of its joints and its tip.
     """
 
     def __init__(self, spec: ArmSpec, data: ControllerData, mechanism: Mechanism) -> None:

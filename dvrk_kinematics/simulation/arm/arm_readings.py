@@ -1,6 +1,6 @@
-"""What an arm tells about its joints and its tip.
+"""An arm's readings of its joints and its tip.
 
-While joints are known, readings are live. When they are not known any more (disabled, unhomed),
+While joints are known, readings are live. When they are no longer known (disabled, unhomed),
 the dVRK behaves differently from topic to topic: measured_js is zero and invalid, poses and
 velocities keep their last content and are invalid, setpoint_js keeps its last content and is
 valid. Before joints are known for the first time, they are empty and poses are the identity.
@@ -44,7 +44,7 @@ def _zeros(count: int) -> Array:
 
 
 class ArmReadings:
-    """The readings of every arm, computed when asked for, and once a cycle.
+    """The readings of every arm, computed on demand, and once a cycle.
 
     Args:
         mechanism: Which joints are published, and the chain.
@@ -53,8 +53,8 @@ class ArmReadings:
         base: Where the base is.
         controller: Whether efforts are commanded.
         readiness: Whether joints and tip are known.
-        data: What gravity compensation knows.
-        memo: Keeps what was computed.
+        data: Data of gravity compensation.
+        memo: Keeps computed results.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ArmReadings:
         self._last_jacobians: tuple[Array, Array] | None = None
 
     def freeze(self) -> None:
-        """Keeps what readings say from now on, because joints are not known any more."""
+        """Freezes the content of readings, because joints are no longer known."""
         self._memo.forget()
         self._last_setpoint_js = self.setpoint_js()
         self._last_names = self.measured_js().names
@@ -119,7 +119,7 @@ class ArmReadings:
         return JointReading(self._last_names, zeros, zeros, zeros, False)
 
     def setpoint_js(self) -> JointReading:
-        """What the PID was told, and the effort it answers with."""
+        """The setpoint of the PID, and its resulting effort."""
         return self._memo.once("setpoint_js", self._read_setpoint_js)
 
     def _read_setpoint_js(self) -> JointReading:
@@ -199,7 +199,7 @@ class ArmReadings:
     # Velocities and wrenches.
 
     def _base_twist(self) -> Array:
-        """Of the tip, along the axes of the arm's base."""
+        """Twist of the tip, along the axes of the arm's base."""
         v = np.array(self._mechanism.published(self._servo.measured_v))
         if not v.any():
             return np.zeros(6)
@@ -223,7 +223,7 @@ class ArmReadings:
         return TwistReading(read_only(twist.reshape(6)), frame_id, True)
 
     def measured_cf(self) -> WrenchReading:
-        """Zero, along any axes: the simulated motors feel nothing."""
+        """Zero, along any axes: the simulated motors sense no load."""
         return WrenchReading(_STILL, "", self._readiness.tip)
 
     # Jacobians.

@@ -1,4 +1,4 @@
-"""Power and operating state of an arm: what leads from one state to the next, and what it does."""
+"""Power and operating state of an arm: the transitions between states, and their actions."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _STATES: dict[SubState, tuple[State, bool]] = {
     SubState.PAUSED: (State.PAUSED, False),
     SubState.FAULT: (State.FAULT, False),
 }
-"""What is published in each sub-state: the state, and whether it is busy."""
+"""Published in each sub-state: the state, and whether it is busy."""
 
 
 class Readiness:
-    """Motor power, and what is known of joints and tip.
+    """Motor power, and whether joints and tip are known.
 
     Args:
-        mechanism: Tells whether there is a tip.
+        mechanism: Knows whether there is a tip.
 
     Attributes:
         is_powered: Whether motors have power.
@@ -60,30 +60,30 @@ class Readiness:
 
     @property
     def tip(self) -> bool:
-        """Whether the tip is, too."""
+        """Whether the tip is known too."""
         return self.joints and self._mechanism.is_engaged
 
 
 class LastingReadings(Protocol):
-    """Readings that keep something to say when joints are not known any more."""
+    """Readings that keep their content when joints are no longer known."""
 
     def freeze(self) -> None:
-        """Keeps what readings say from now on."""
+        """Freezes the content of readings."""
 
 
 class ArmStates:
-    """What state commands and time do to an arm.
+    """The effects of state commands and time on an arm.
 
     Args:
-        machine: The operating state, and the events that tell it.
+        machine: The operating state, and the events that report it.
         readiness: Power and bias, which states change.
-        controller: What states start and end.
+        controller: The controller, which states start and stop.
         servo: The joints, which power puts to rest.
-        attachment: What comes and goes at the arm's end.
-        readings: Whose last content is kept when joints are not known any more, in this order.
-        options: What holds for the whole system.
-        memo: Forgets what was computed in another state.
-        report: Where events go.
+        attachment: The tool or endoscope at the arm's end.
+        readings: Readings to freeze when joints are no longer known, in this order.
+        options: Options of the whole system.
+        memo: Forgets results computed in another state.
+        report: Collects events.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ArmStates:
         self._resume = (SubState.DISABLED, SubState.DISABLED)
 
     def state_command(self, word: str) -> None:
-        """Enable, disable, home, unhome, pause or resume; anything else gives a warning."""
+        """Enable, disable, home, unhome, pause or resume; anything else causes a warning."""
         machine = self._machine
         if not machine.accepts(word):
             return
@@ -133,7 +133,7 @@ class ArmStates:
             machine.set_homed(False)
 
     def lose_power(self) -> None:
-        """Motor power goes, as when the safety chain opens."""
+        """Motor power is lost, as when the safety chain opens."""
         if self._readiness.is_powered:
             self._set_power(False, self._readiness.is_biased)
             self.fail("detected power loss (actuators)")
@@ -145,7 +145,7 @@ class ArmStates:
         self.enter(SubState.FAULT)
 
     def stumble(self, exception: str) -> None:
-        """Goes to DISABLED, as the dVRK does where its controller catches an exception."""
+        """Goes to DISABLED, as the dVRK does when its controller catches an exception."""
         state = self._machine.sub_state.value
         self._report.error(f'in state {state}, caught exception "{exception}"')
         self._disable()
@@ -163,7 +163,7 @@ class ArmStates:
         self._memo.forget()
 
     def enter(self, sub_state: SubState) -> None:
-        """Enters a state, and does what it does."""
+        """Enters a state, and performs its actions."""
         machine, controller, readiness = self._machine, self._controller, self._readiness
         if machine.sub_state is SubState.HOMED:
             controller.end_control()
@@ -196,7 +196,7 @@ class ArmStates:
             self._controller.place(servo.faults.truth(servo.measured))
 
     def transition(self) -> None:
-        """At most one transition a cycle, as the dVRK goes through them."""
+        """Makes at most one transition a cycle, like the dVRK."""
         sub_state, desired = self._machine.sub_state, self._machine.desired
         if sub_state is SubState.DISABLED:
             if desired is not SubState.DISABLED:

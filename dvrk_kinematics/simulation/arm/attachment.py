@@ -1,4 +1,4 @@
-"""What comes and goes at the end of an arm."""
+"""The exchangeable attachment at the end of an arm."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ __all__ = ["Attachment"]
 
 
 class Attachment:
-    """What is attached to an arm, and what that does to its states; here it is nothing."""
+    """An arm's attachment, and its effect on the arm's states; here there is none."""
 
     def on_homed(self) -> None:
         """Acts when the arm enters HOMED."""
 
     def next_state(self, sub_state: SubState) -> SubState | None:
-        """What follows by itself from HOMED, or from a state that leads back to it.
+        """Return the state that follows on its own from HOMED, or on the way back to it.
 
         Args:
-            sub_state: The state now.
+            sub_state: The current state.
 
         Returns:
             The state to enter now; None to stay.

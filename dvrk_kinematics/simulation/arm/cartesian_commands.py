@@ -22,11 +22,11 @@ __all__ = ["CartesianCommands", "usable_pose"]
 
 _FARTHEST_M = 1e4
 _SINGULAR = 1e-6
-"""Singular values below this part of the largest take no part in a velocity feed-forward."""
+"""A velocity feed-forward ignores singular values below this fraction of the largest."""
 
 
 def usable_pose(T: Array | None) -> Array | None:
-    """A pose as a read-only copy; None if it is not valid, or beyond all reach of numbers."""
+    """A pose as a read-only copy; None if it is invalid, or its numbers are too large."""
     if T is None:
         return None
     try:
@@ -42,11 +42,11 @@ class CartesianCommands:
     Args:
         gate: Accepts or refuses them.
         controller: Carries them out.
-        mechanism: What joints mean.
+        mechanism: The meaning of the joints.
         tip: Kinematics of the tip.
         base: The base frame.
         readiness: Whether there is a tip.
-        report: Where events go.
+        report: Collects events.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class CartesianCommands:
     # Servo and move.
 
     def servo_cp(self, T: Array | None) -> None:
-        """Pose at once, in the base frame's reference, shape (4, 4); None for an invalid one."""
+        """Sets a pose at once, in the base frame's reference, (4, 4); None for an invalid one."""
         self._servo_pose("servo_cp", T)
 
     def servo_cs(
@@ -88,7 +88,7 @@ class CartesianCommands:
         Args:
             T: Pose, shape (4, 4); None if it is not marked valid.
             twist: Linear (m/s) before angular (rad/s), shape (6,); None if not marked valid.
-            wrench: Force (N) before torque (N m), shape (6,): accepted, nothing feels it.
+            wrench: Force (N) before torque (N m), shape (6,): accepted, without effect.
         """
         if T is None and twist is not None and self._readiness.tip:
             # A velocity alone keeps the tip where it is, as the dVRK does.
@@ -126,7 +126,7 @@ class CartesianCommands:
         if not controller.switch(Space.CARTESIAN, Mode.TRAJECTORY) and (
             controller.mode is not Mode.TRAJECTORY
         ):
-            # Not past the cannula. (After a move the dVRK goes there all the same.)
+            # Not past the cannula. (After a move the dVRK goes there anyway.)
             return
         q = self._tip.inverse(pose)
         if q is None:
@@ -138,7 +138,7 @@ class CartesianCommands:
     # Wrenches.
 
     def body_servo_cf(self, wrench: Sequence[float]) -> None:
-        """Wrench at the tip (N, N m): accepted and told as efforts, nothing moves."""
+        """Wrench at the tip (N, N m): accepted and reported as efforts, nothing moves."""
         self._servo_wrench("body_servo_cf", wrench, "WRENCH_BODY")
 
     def spatial_servo_cf(self, wrench: Sequence[float]) -> None:
@@ -171,12 +171,12 @@ class CartesianCommands:
             self._controller.push(Space.CARTESIAN, self._mechanism.driven(still))
 
     def body_set_cf_orientation_absolute(self, absolute: bool) -> None:
-        """Whether wrenches are along the axes of the base; without effect, as all are zero."""
+        """Sets whether wrenches are along the base's axes; without effect, as all are zero."""
 
     # Base frame.
 
     def set_base_frame(self, T: Array | None, frame_id: str) -> None:
-        """Where the arm's base is.
+        """Sets where the arm's base is.
 
         Args:
             T: Its pose in ``frame_id``, shape (4, 4); None for an invalid pose.

@@ -1,4 +1,4 @@
-"""What every command passes first: whether the arm takes it, and whether its numbers are any."""
+"""The first checks of every command: whether the arm accepts it, and its numbers are usable."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TAKES_COMMANDS = frozenset(
         SubState.TOOL_ENGAGED,
     }
 )
-"""Where motion is accepted, if joints are known. Homing is among them: a command then replaces the
-homing goal. So is the moment before, when is_homed and not is_busy are already true: there clients
-that wait for both send their first command. And so is ENABLED, after an arm was enabled again and
-is not homed yet: servo commands have no effect there, and a move is busy until homing ends."""
+"""States that accept motion, if joints are known. Homing is one: a command then replaces the
+homing goal. So is the moment before, when is_homed and not is_busy are already true: clients
+that wait for both send their first command then. And so is ENABLED, after an arm was enabled again
+and is not homed yet: servo commands have no effect there, and a move is busy until homing ends."""
 
 
 class CommandGate:
@@ -40,8 +40,8 @@ class CommandGate:
     Args:
         machine: The operating state.
         readiness: Whether joints and tip are known.
-        controller: Knows the time; refusals are not told each time.
-        report: Where warnings go.
+        controller: Knows the time; not every refusal is reported.
+        report: Collects warnings.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CommandGate:
         self._report = report
 
     def admits(self, command: str, cartesian: bool = False) -> bool:
-        """Whether motion is accepted; if not, a warning says so now and then.
+        """Whether motion is accepted; if not, warns now and then.
 
         Args:
             command: The command as the dVRK names it ("jaw_servo_jp").
@@ -74,13 +74,13 @@ class CommandGate:
     def values(
         self, command: str, values: Sequence[float], count: int, finite: bool = False
     ) -> list[float] | None:
-        """The first ``count`` numbers of a command; None, with a warning, if they are no use.
+        """The first ``count`` numbers of a command; None, with a warning, if they are unusable.
 
         Args:
             command: The command as the dVRK names it.
-            values: What it says.
+            values: Its numbers.
             count: How many numbers it needs.
-            finite: Whether infinity is no use either.
+            finite: Whether infinity is unusable too.
         """
         if len(values) < count:
             self._report.warning(f"{command}, expected {count} values but received {len(values)}")

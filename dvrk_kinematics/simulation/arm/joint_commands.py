@@ -21,8 +21,8 @@ class JointCommands:
     Args:
         gate: Accepts or refuses them.
         controller: Carries them out.
-        mechanism: Which joints they are about.
-        report: Where events go.
+        mechanism: Knows which joints they address.
+        report: Collects events.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class JointCommands:
     # Servo.
 
     def servo_jp(self, position: Sequence[float], velocity: Sequence[float] = ()) -> None:
-        """Joint set-point at once, clipped to limits.
+        """Sets the joint set-point at once, clipped to limits.
 
         Args:
             position: Positions (rad, m); more than needed are ignored.
@@ -89,17 +89,17 @@ class JointCommands:
         controller.goal_is_new = True
 
     def _stepped(self, goal: list[float], step: list[float]) -> list[float]:
-        """A goal and an increment of the published joints together."""
+        """The sum of a goal and an increment of the published joints."""
         steps = self._mechanism.filled(step, [0.0] * len(goal))
         return [g + s for g, s in zip(goal, steps, strict=True)]
 
     def servo_jf(self, effort: Sequence[float]) -> None:
-        """Joint efforts (N m, N): accepted and told in setpoint_js, nothing moves."""
+        """Joint efforts (N m, N): accepted and reported in setpoint_js, nothing moves."""
         if not self._gate.admits("servo_jf"):
             return
         count = self._count()
         if len(effort) > count:
-            # The dVRK drops them, where it takes the first of too many positions.
+            # The dVRK drops them, whereas it takes the first of too many positions.
             self._report.warning(f"servo_jf, expected {count} values but received {len(effort)}")
             return
         efforts = self._gate.values("servo_jf", effort, count, finite=True)
@@ -113,7 +113,7 @@ class JointCommands:
             self._controller.stay()
 
     def free(self) -> None:
-        """Zero effort, besides gravity compensation."""
+        """Sets zero effort, apart from gravity compensation."""
         if self._gate.admits("free"):
             self._controller.push(Space.JOINT, [0.0] * self._count())
 
@@ -151,21 +151,21 @@ class JointCommands:
     # Ratios.
 
     def set_ratio(self, ratio: float) -> None:
-        """Speed and acceleration of moves as a part of their limits, in ]0, 1]."""
+        """Sets speed and acceleration of moves as a fraction of their limits, in ]0, 1]."""
         if self._is_ratio("trajectory_j_set_ratio", ratio):
             for topic in ("ratio", "ratio_v", "ratio_a"):
                 self._report.event(f"trajectory_j/{topic}", ratio)
             self._controller.set_ratios(ratio, ratio)
 
     def set_ratio_v(self, ratio: float) -> None:
-        """Speed of moves as a part of its limit, in ]0, 1]."""
+        """Sets the speed of moves as a fraction of its limit, in ]0, 1]."""
         if self._is_ratio("trajectory_j_set_ratio_v", ratio):
             self._report.event("trajectory_j/ratio_v", ratio)
             self._controller.set_ratios(ratio, self._controller.ratio_a)
             self._tell_ratio()
 
     def set_ratio_a(self, ratio: float) -> None:
-        """Acceleration of moves as a part of its limit, in ]0, 1]."""
+        """Sets the acceleration of moves as a fraction of its limit, in ]0, 1]."""
         if self._is_ratio("trajectory_j_set_ratio_a", ratio):
             self._report.event("trajectory_j/ratio_a", ratio)
             self._controller.set_ratios(self._controller.ratio_v, ratio)

@@ -21,7 +21,7 @@ class KinematicsServices:
     """Forward and inverse kinematics as the dVRK answers them.
 
     Args:
-        mechanism: The chain, with what the arm carries now.
+        mechanism: The chain, with the present tool or endoscope.
         tip: Where the arm is.
         base: Where its base is.
         report: Where warnings go.

@@ -1,6 +1,6 @@
-"""One simulated arm, put together from its parts.
+"""One simulated arm, assembled from its parts.
 
-Commands never raise: what is wrong with them comes back as events, as the real arm answers.
+Commands never raise: their errors come back as events, as from the real arm.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CYCLE_S = 0.005
 set-points with positions at 1.5 kHz, and a late step must not look like a tracking error."""
 
 _MOVING = frozenset({SubState.HOMING, SubState.HOMED})
-"""Where set-points move."""
+"""States in which set-points move."""
 
 _WATCHED = frozenset(
     {
@@ -49,30 +49,30 @@ _WATCHED = frozenset(
         SubState.PAUSED,
     }
 )
-"""Where the PID watches tracking errors: from homing on."""
+"""States in which the PID watches tracking errors: from homing on."""
 
 
 class SimulatedArm:
-    """What every arm offers; kinds of arms add what they have besides.
+    """The interface common to all arms; kinds of arms add their own parts.
 
-    Commands act when they are called; what they move is moved by the next ``step``. Of several
-    servo commands between two steps the newest wins. Joint vectors may have any length and any
-    content: what the dVRK makes of wrong ones is reproduced, see ``deviations``.
+    Commands act when called; the next ``step`` moves the joints. Of several servo commands
+    between two steps the newest wins. Joint vectors may have any length and any content: we
+    reproduce the dVRK's handling of wrong ones, see ``deviations``.
 
-    Readings are computed when asked for, and once a cycle.
+    Readings are computed on demand, and once a cycle.
 
     Args:
         core: Its parts, which commands and readings share.
         kind: Kind of its topics: "PSM", "ECM" or "ARM".
-        attachment: What comes and goes at its end.
-        options: What holds for the whole system.
+        attachment: The tool or endoscope at its end.
+        options: Options of the whole system.
         readings: Readings of the kind, whose last content is kept when joints are not known.
 
     Attributes:
         name: Name on the graph ("PSM1").
         kind: Kind of its topics.
         servo: Set-points and measured positions of its driven joints.
-        mechanism: How its motors, joints and tip hang together.
+        mechanism: How its motors, joints and tip are connected.
         commands: The method behind every command topic.
         readings: The method behind every state topic.
     """
@@ -183,14 +183,14 @@ class SimulatedArm:
         }
 
     def use_gravity_compensation(self, use: bool) -> None:
-        """Asks for gravity compensation; a warning where it is not loaded."""
+        """Requests gravity compensation; warns where it is not loaded."""
         if use and self._data.gravity is None:
             self._report.warning(
                 "use_gravity_compensation(true) since gravity compensation is not loaded"
             )
 
     def carry(self, T: Array, frame_id: str, is_valid: bool) -> None:
-        """What setup joints say about the base; see ``BaseFrame.carry``."""
+        """Takes over the base that setup joints report; see ``BaseFrame.carry``."""
         self._base.carry(T, frame_id, is_valid)
 
     def take_events(self) -> list[Event]:
@@ -200,10 +200,10 @@ class SimulatedArm:
     # The cycle.
 
     def step(self, now_ns: int) -> None:
-        """One control cycle. ``SimulatedSystem.step`` calls it for every arm.
+        """Runs one control cycle. ``SimulatedSystem.step`` calls it for every arm.
 
         Args:
-            now_ns: A monotonic time (ns); one that is behind the last counts as the last.
+            now_ns: A monotonic time (ns); one before the last counts as the last.
         """
         controller, now = self._controller, now_ns * 1e-9
         if not self._is_running:
@@ -247,7 +247,7 @@ class SimulatedArm:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints, as measured_js has them when homed; () before."""
+        """Names of the joints, as in measured_js when homed; () before."""
         return self._told.measured_js().names
 
     @property
@@ -257,7 +257,7 @@ class SimulatedArm:
 
     @property
     def setpoint_js(self) -> JointReading:
-        """What the PID was told, and the effort it answers with."""
+        """The setpoint of the PID, and its resulting effort."""
         return self._told.setpoint_js()
 
     @property
@@ -342,7 +342,7 @@ class SimulatedArm:
             self._attachment.put_back()
 
     def _joint_index(self, joint: str) -> int:
-        """The driven joint of a name; the first for an empty one.
+        """The driven joint with a name; the first for an empty name.
 
         Raises:
             UnknownName: There is none.

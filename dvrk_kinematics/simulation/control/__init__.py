@@ -1,4 +1,4 @@
-"""What controls a simulated arm: operating state, mechanism, servo and moves, and their events."""
+"""The controller of a simulated arm: operating state, mechanism, servo, moves and events."""
 
 from dvrk_kinematics.simulation.control.controller_data import (
     CONTROLLERS,

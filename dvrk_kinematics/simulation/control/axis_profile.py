@@ -1,7 +1,7 @@
-"""One joint from here to rest at its goal with constant accelerations, in least or given time.
+"""Moves one joint to rest at its goal with constant accelerations, in least or given time.
 
-A profile changes its speed to a cruise speed, keeps it, and brakes. The first change may be a
-braking too (a joint that is faster than it should be), and may turn the joint around.
+A profile changes its speed to a cruise speed, keeps it, and brakes. The first phase may also brake
+(a joint that is faster than it should be), and may turn the joint around.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AxisProfile(NamedTuple):
             return self.goal, 0.0
         if t >= self.t_brake:
             left = self.t_end - t
-            # Braking mirrors a start from the goal, so that it ends there exactly.
+            # Braking mirrors a start from the goal, so it ends exactly there.
             return self.goal + 0.5 * self.brake * left * left, -self.brake * left
         if t < self.t_cruise:
             return self.start + t * (self.speed + 0.5 * self.change * t), (
@@ -62,7 +62,7 @@ def _towards(distance: float, speed: float, a: float) -> float:
 
 
 def least_time(distance: float, speed: float, v: float, a: float) -> float:
-    """How long a joint needs at least.
+    """The least time that a joint needs.
 
     Args:
         distance: From here to the goal (rad, m).
@@ -105,7 +105,7 @@ def plan_axis(start: float, goal: float, speed: float, a: float, duration: float
     cruise = 0.5 * (rest - sqrt(inside))
     change = a
     if cruise < v0:
-        # Slower than now: brake first. What is left after both brakings is cruised.
+        # Slower than now: brake first. Cruise the distance left between the two braking phases.
         change = -a
         spare = duration - v0 / a
         cruise = max(d - v0 * v0 / (2.0 * a), 0.0) / spare if spare > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""Where the base of an arm is, as its poses are told."""
+"""Where the base of an arm is, for the poses that it reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dvrk_kinematics.simulation.control.memo import Memo
 __all__ = ["IDENTITY", "BaseFrame"]
 
 IDENTITY = frozen(np.eye(4))
-"""The one array that stands for no base frame: it costs no product."""
+"""The one array that stands for no base frame: it saves the product."""
 
 
 class BaseFrame:
@@ -20,7 +20,7 @@ class BaseFrame:
         arm: Name of the arm.
         T: Its pose in ``frame_id``, shape (4, 4); None for the identity.
         frame_id: The frame of reference; ``<arm>_base`` if empty.
-        memo: Forgets what was computed with another base.
+        memo: Forgets results computed with another base.
 
     Attributes:
         local_frame_id: The arm's own base, whatever it stands on.
@@ -49,10 +49,10 @@ class BaseFrame:
         self._memo.forget()
 
     def carry(self, T: Array, frame_id: str, is_valid: bool) -> None:
-        """Takes over what setup joints say about the base; see ``place``.
+        """Takes over the base that setup joints report; see ``place``.
 
-        An invalid base is taken over only where there was a valid one: before, the arm keeps its
-        own frame, and its poses are invalid.
+        It takes over an invalid base only after a valid one: before that, the arm keeps its own
+        frame, and its poses are invalid.
         """
         if is_valid:
             self.place(T, frame_id, True)

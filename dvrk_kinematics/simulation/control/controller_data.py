@@ -25,12 +25,12 @@ class ControllerData:
         p_gain: Proportional gain of each actuator (N m/rad, N/m).
         d_gain: Derivative gain of each actuator (N m s/rad, N s/m).
         home: Where homing goes in simulation (rad, m).
-        arm_joints: How many joints the arm itself has; a tool brings the others.
-        cannula_frame: The frame whose distance from the RCM tells whether the cannula is passed;
-            None if the insertion itself tells.
+        arm_joints: How many joints the arm itself has; a tool adds the others.
+        cannula_frame: The frame whose distance from the RCM shows whether it is past the cannula;
+            None if the insertion itself shows it.
         cannula_switch: Least distance of that frame, or insertion, for Cartesian control (m).
-        cannula_keep: Least distance, or insertion, that inverse kinematics answers with (m).
-        gravity: What gravity compensation knows, None where it is not loaded.
+        cannula_keep: Least distance, or insertion, that inverse kinematics returns (m).
+        gravity: Data of gravity compensation, None where it is not loaded.
     """
 
     tolerance: tuple[float, ...]
@@ -72,7 +72,7 @@ CONTROLLERS: dict[str, ControllerData] = {
 
 
 def make_controller(model: ArmModel) -> ControllerData:
-    """The controller of a plain serial arm, from its model: every joint has a motor of its own.
+    """The controller of a plain serial arm, from its model: every joint has its own motor.
 
     Raises:
         ModelError: The model describes no controller.

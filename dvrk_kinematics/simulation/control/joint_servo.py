@@ -1,4 +1,4 @@
-"""The PID loops of an arm as far as a simulation shows them, and what they drive."""
+"""The PID loops of an arm, as far as a simulation shows them, and the mechanics they drive."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class JointServo:
         plant: The mechanics.
         mechanism: Turns joints into actuators, whose errors the PID watches.
         data: Gains and tolerances.
-        memo: Forgets what was computed for other joints.
+        memo: Forgets results computed for other joints.
 
     Attributes:
-        setpoint: What the PID is told (rad, m).
+        setpoint: Set-points of the PID (rad, m).
         setpoint_v: Velocities of the set-points (rad/s, m/s).
-        measured: Where the joints are measured.
-        measured_v: How fast they are measured to be.
-        faults: What is made to go wrong with the measurement.
+        measured: Measured positions of the joints.
+        measured_v: Measured velocities of the joints.
+        faults: Injected faults of the measurement.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class JointServo:
         self._memo.forget()
 
     def tell(self, goal: Sequence[float], velocity: Sequence[float]) -> None:
-        """Gives the PID a set-point, kept inside the limits."""
+        """Sets the PID's set-point, kept inside the limits."""
         self.setpoint = self._mechanism.limits.clip(goal)
         self.setpoint_v = list(velocity)
 
@@ -63,7 +63,7 @@ class JointServo:
         self.measured, self.measured_v = self.faults.apply(position, velocity, now_s)
 
     def tracking_mask(self) -> list[bool] | None:
-        """Which actuators are farther from their set-points than allowed; None if none is."""
+        """Which actuators are farther from their set-points than allowed; None if none are."""
         error = [s - m for s, m in zip(self.setpoint, self.measured, strict=True)]
         if not any(error):
             return None
@@ -72,7 +72,7 @@ class JointServo:
         return mask if any(mask) else None
 
     def effort(self) -> list[float]:
-        """What the PID answers with: efforts of the driven joints (N m, N)."""
+        """The PID's output: efforts of the driven joints (N m, N)."""
         error = [s - m for s, m in zip(self.setpoint, self.measured, strict=True)]
         rate = [s - m for s, m in zip(self.setpoint_v, self.measured_v, strict=True)]
         if not any(error) and not any(rate):
@@ -89,6 +89,6 @@ class JointServo:
 
 
 def tracking_text(arm: str, mask: Sequence[bool]) -> str:
-    """What the arm says when its PID reports a tracking error."""
+    """The arm's message when its PID reports a tracking error."""
     columns = "".join(f"{int(bit):>13}" for bit in mask)
     return f"received [{arm}_PID: tracking error, mask (1 for error):{columns}]"

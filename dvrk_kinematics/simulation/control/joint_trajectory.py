@@ -1,4 +1,4 @@
-"""Moves of many joints that arrive together, as the dVRK's online trajectory generator makes them.
+"""Moves of many joints that arrive together, like those of the dVRK's trajectory generator.
 
 From rest, and all in the same direction, joints move in phase: scaled copies of the slowest. In
 all other cases each joint takes its own full acceleration and a cruise speed that lets it arrive
@@ -15,7 +15,7 @@ from dvrk_kinematics.simulation.control.axis_profile import AxisProfile, least_t
 __all__ = ["JointTrajectory"]
 
 _STILL = 1e-12
-"""Displacements below this are none: rounding must not decide about directions."""
+"""Displacements below this count as zero: rounding must not decide directions."""
 
 
 class JointTrajectory:
@@ -67,7 +67,7 @@ def _in_phase(
     a: Sequence[float],
     times: Sequence[float],
 ) -> list[AxisProfile] | None:
-    """Scaled copies of the slowest joint, if the dVRK would and their limits allow it."""
+    """Scaled copies of the slowest joint, if the dVRK would make them and the limits allow it."""
     moving = [d for d in away if abs(d) > _STILL]
     if any(speed) or not moving or any((d > 0.0) != (moving[0] > 0.0) for d in moving):
         return None

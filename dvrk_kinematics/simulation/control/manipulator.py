@@ -14,12 +14,12 @@ __all__ = ["Inverse", "Manipulator", "spatial_jacobian"]
 
 
 class Inverse(NamedTuple):
-    """What inverse kinematics found.
+    """The result of inverse kinematics.
 
     Attributes:
         q: Joint positions (rad, m), not clipped to limits; None if there are none.
-        reason: What the dVRK says in parentheses when there are none; may be empty.
-        warning: A warning that the dVRK sends besides; empty for none.
+        reason: The dVRK's text in parentheses when there are none; may be empty.
+        warning: A warning that the dVRK also sends; empty for none.
     """
 
     q: Array | None

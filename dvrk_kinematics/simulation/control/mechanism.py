@@ -1,4 +1,4 @@
-"""How the motors, the joints and the tip of an arm hang together."""
+"""How the motors, the joints and the tip of an arm are connected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MotorLimits(NamedTuple):
 
     @classmethod
     def of(cls, joints: Sequence[JointModel]) -> MotorLimits:
-        """Those of a model whose joints have a motor each."""
+        """Limits of a model whose joints each have a motor."""
         return cls(
             tuple(joint.lower for joint in joints),
             tuple(joint.upper for joint in joints),
@@ -47,17 +47,17 @@ class MotorLimits(NamedTuple):
 class Mechanism:
     """The mechanism of an arm with a motor for each joint, without a tool and without a cannula.
 
-    The controller drives the *driven* joints. They are the joints of the chain here; a tool makes
-    a difference (``PsmMechanism``).
+    The controller drives the *driven* joints. Here they are the joints of the chain; with a tool
+    they differ (``PsmMechanism``).
 
     Args:
         manipulator: Kinematics from base to tip.
         limits: Limits of the driven joints.
 
     Attributes:
-        manipulator: Kinematics from base to tip, with what the arm carries now.
-        published_names: Names of the joints that are published.
-        limits: Limits of the driven joints, with what the arm carries now.
+        manipulator: Kinematics from base to tip, with the present tool or endoscope.
+        published_names: Names of the published joints.
+        limits: Limits of the driven joints, with the present tool or endoscope.
         is_engaged: Whether the motors move a tip, so that it has a pose.
         gravity_arm_m: Length of the insertion's row without the insertion (m), which gravity
             compensation needs.
@@ -75,15 +75,15 @@ class Mechanism:
         return self.manipulator.joint_names
 
     def published(self, driven: list[float]) -> list[float]:
-        """The published joints for those that are driven."""
+        """The published joints for driven ones."""
         return driven
 
     def driven(self, q: list[float]) -> list[float]:
-        """The driven joints for those of the chain."""
+        """The driven joints for the joints of the chain."""
         return q
 
     def filled(self, joints: list[float], rest: Sequence[float]) -> list[float]:
-        """Driven joints for published ones; those that are not among them come from ``rest``."""
+        """Driven joints for published ones; the unpublished ones come from ``rest``."""
         return [*joints, *rest[len(joints) :]]
 
     def to_actuators(self, joints: Sequence[float]) -> Sequence[float]:

@@ -1,4 +1,4 @@
-"""The controller of an arm: what it controls and how, goals, and moves."""
+"""The motion controller of an arm: control space and mode, goals, and moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Mode", "MotionController", "Space"]
 
 
 class Space(str, Enum):
-    """What is controlled."""
+    """The space that is controlled."""
 
     UNDEFINED = "UNDEFINED_SPACE"
     JOINT = "JOINT_SPACE"
@@ -27,7 +27,7 @@ class Space(str, Enum):
 
 
 class Mode(str, Enum):
-    """How it is controlled."""
+    """The mode of control."""
 
     UNDEFINED = "UNDEFINED_MODE"
     POSITION = "POSITION_MODE"
@@ -36,39 +36,39 @@ class Mode(str, Enum):
 
 
 _SLOWEST = 1e-12
-"""Least speed and acceleration of a move (SI): a ratio may be any number above 0, also one whose
+"""Least speed and acceleration of a move (SI): a ratio may be any number above 0, even one whose
 product with a limit is not."""
 
 _REFUSALS_PER_WARNING = 1000
-"""The dVRK warns about the cannula once in so many refusals."""
+"""The dVRK warns about the cannula once in this many refusals."""
 
 
 class MotionController:
     """Goals and moves of an arm. Joint vectors here are the driven joints.
 
     Args:
-        mechanism: Limits, and what joints mean.
+        mechanism: Limits, and the meaning of the joints.
         servo: Takes the set-points.
         tip: Solves poses.
-        machine: The operating state, which says where set-points move and tells whether the arm
-            is busy.
+        machine: The operating state, which determines whether set-points move and reports whether
+            the arm is busy.
         data: Where homing goes.
-        report: Where events go.
+        report: Collects events.
 
     Attributes:
-        now_s: The time of the present cycle (s), which whoever lets time pass sets.
+        now_s: The time of the present cycle (s), set by the caller that advances time.
         space: What is controlled.
         mode: How it is controlled.
         move: The move in flight; None if there is none.
         last_goal: Where the last move went.
-        ratio_v: Which part of their largest speeds moves use.
-        ratio_a: Which part of their accelerations moves use.
+        ratio_v: Fraction of their largest speeds that moves use.
+        ratio_a: Fraction of their accelerations that moves use.
         goal: Goal of position mode; changed in place or replaced, then ``goal_is_new`` is set.
         goal_v: Its feed-forward velocity.
         pose_goal: Goal of position mode in Cartesian space, shape (4, 4); None before the first.
         pose_rates: Its feed-forward velocity, in joints of the chain.
         goal_is_new: Whether the next cycle acts on the goal.
-        commanded_effort: What effort mode was told last; None before.
+        commanded_effort: Last command of effort mode; None before the first.
         gravity_is_on: Whether efforts hold the arm against gravity too.
     """
 
@@ -105,7 +105,7 @@ class MotionController:
         self.gravity_is_on = False
         self._cannula_refusals = 0
 
-    # What states do.
+    # Actions of states.
 
     def place(self, joints: list[float]) -> None:
         """Puts the joints somewhere at rest."""
@@ -118,14 +118,14 @@ class MotionController:
         self._move_at = (list(self._servo.setpoint), [0.0] * len(self._servo.setpoint))
 
     def end_control(self) -> None:
-        """Controls nothing any more; a move ends."""
+        """Stops controlling; a move ends."""
         self.switch(Space.UNDEFINED, Mode.UNDEFINED)
 
     def begin_homing(self) -> None:
         """Sets off for the home position."""
         goal = list(self._data.home)
         if self.move is not None and self._move_is_told and not self._move_waits:
-            # A client that was quicker than homing: its goal replaces that of homing.
+            # A client was quicker than homing: its goal replaces that of homing.
             goal = self.move.goal
         self._move_waits = False
         self.goal_is_new = False
@@ -151,7 +151,7 @@ class MotionController:
         return True
 
     def _may_go_cartesian(self) -> bool:
-        """Whether the cannula is passed; the first of thousand refusals warns."""
+        """Whether the tip is past the cannula; the first of a thousand refusals warns."""
         if self._mechanism.is_past_cannula(self._servo.measured):
             self._cannula_refusals = 0
             return True
@@ -171,7 +171,7 @@ class MotionController:
         elif mode is Mode.TRAJECTORY:
             speed = [0.0] * len(servo.setpoint)
             if self.mode is Mode.POSITION:
-                # A stream goes over into a move with its speed, as far as moves may be fast.
+                # A stream turns into a move with its speed, as far as the speed limit allows.
                 pairs = zip(servo.measured_v, self._mechanism.limits.velocity, strict=True)
                 speed = [max(-v, min(v, speed_now)) for speed_now, v in pairs]
             self._move_at = (list(servo.setpoint), speed)
@@ -205,7 +205,7 @@ class MotionController:
         return list(self._servo.setpoint if self.move is None else self.move.goal)
 
     def start(self, goal: list[float]) -> None:
-        """Starts a move that a client asked for, in trajectory mode."""
+        """Starts a move that a client requested, in trajectory mode."""
         self._plan(goal)
         self._move_is_told = True
         self._move_waits = self._machine.sub_state is SubState.ENABLED
@@ -218,7 +218,7 @@ class MotionController:
         self.end_move(False)
 
     def set_ratios(self, ratio_v: float, ratio_a: float) -> None:
-        """Sets which part of their limits moves use; one in flight goes on with it at once."""
+        """Sets the fraction of their limits that moves use; one in flight changes at once."""
         self.ratio_v, self.ratio_a = ratio_v, ratio_a
         if self.move is not None:
             self._plan(self.move.goal)
@@ -233,7 +233,7 @@ class MotionController:
         self._move_start_s = self.now_s
 
     def end_move(self, reached: bool) -> None:
-        """Ends a move; that of homing is not told."""
+        """Ends a move; the end of the homing move is not reported."""
         self.move = None
         self._rest()
         if self._move_is_told:
@@ -262,7 +262,7 @@ class MotionController:
             Whether homing is over.
         """
         if self.goal_is_new and self.space is Space.JOINT:
-            # A servo command replaces where homing has got to.
+            # A servo command replaces the present place of homing.
             self.goal_is_new = False
             self._serve(self.goal, [0.0] * len(self.goal))
             self._rest()

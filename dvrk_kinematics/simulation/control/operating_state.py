@@ -1,9 +1,9 @@
-"""The operating state of an arm: which commands it accepts, and what it tells about itself.
+"""The operating state of an arm: which commands it accepts, and which events it sends.
 
-What is told, and how often, was recorded from the dVRK: every change of the desired state sends
-operating_state twice and desired_state twice (the old one, then the new one); every state that is
-entered sends operating_state twice and desired_state once. is_homed is worked out *before* a new
-state acts, so it still says what held in the state before.
+The events and their number were recorded from the dVRK: every change of the desired state sends
+operating_state twice and desired_state twice (the old one, then the new one); entering a state
+sends operating_state twice and desired_state once. is_homed is computed *before* a new state acts,
+so it still has the value of the previous state.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ ACCEPTED: dict[State, frozenset[str]] = {
 
 
 class OperatingStateMachine:
-    """State, sub-state and desired state, and the events that tell them.
+    """State, sub-state and desired state, and the events that report them.
 
     Args:
-        reporter: Where events go.
+        reporter: Collects events.
         is_homed: Whether it is homed from the start, as setup joints are.
         names_sub_state: Whether warnings name the sub-state; those of setup joints do not.
     """
@@ -72,7 +72,7 @@ class OperatingStateMachine:
         self.sub_state = SubState.DISABLED
         self.desired = SubState.DISABLED
         self._reading = OperatingStateReading(State.DISABLED.value, is_homed, False)
-        # What a dVRK has said when its topics come up.
+        # The events that a dVRK has sent when its topics come up.
         self.set_desired(SubState.DISABLED)
         self.entered()
         self._tell()
@@ -81,11 +81,11 @@ class OperatingStateMachine:
 
     @property
     def reading(self) -> OperatingStateReading:
-        """What operating_state says."""
+        """The content of operating_state."""
         return self._reading
 
     def accepts(self, word: str) -> bool:
-        """Whether a state_command is accepted now; if not, a warning says so."""
+        """Whether a state_command is accepted now; warns if not."""
         if word not in COMMANDS:
             options = " ".join(COMMANDS)
             self._reporter.warning(
@@ -103,29 +103,29 @@ class OperatingStateMachine:
         return False
 
     def set_desired(self, desired: SubState) -> None:
-        """Changes the desired state and tells."""
+        """Changes the desired state and reports it."""
         self._tell_all()
         self.desired = desired
         self._tell_all()
         self._reporter.status(f"desired state {desired.value}")
 
     def enter(self, sub_state: SubState, state: State, is_busy: bool, is_homed: bool) -> None:
-        """Begins to enter a state. What the state does comes next, then ``entered``."""
+        """Begins to enter a state. The state's actions come next, then ``entered``."""
         self.sub_state = sub_state
         self.state = state
         self._update(state, is_homed, is_busy)
 
     def entered(self) -> None:
-        """Tells that the state is entered."""
+        """Reports that the state is entered."""
         self._tell_all()
         self._reporter.status(f"current state {self.sub_state.value}")
 
     def set_busy(self, is_busy: bool) -> None:
-        """Tells that a move begins or ends, also if that is no change."""
+        """Reports that a move begins or ends, even if that changes nothing."""
         self._update(self.state, self._reading.is_homed, is_busy)
 
     def set_homed(self, is_homed: bool) -> None:
-        """Tells that the arm is homed, or not any more."""
+        """Reports that the arm is homed, or no longer homed."""
         self._update(self.state, is_homed, self._reading.is_busy)
 
     def _update(self, state: State, is_homed: bool, is_busy: bool) -> None:

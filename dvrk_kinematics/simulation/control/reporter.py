@@ -1,4 +1,4 @@
-"""Where events wait until they are taken, and how often an arm complains."""
+"""Collects an arm's events, and limits how often it warns."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dvrk_kinematics.simulation.readings import Event, EventValue
 __all__ = ["Reporter"]
 
 _SILENCE_S = 2.0
-"""How long the dVRK says nothing more about refused commands (ArmIsReady)."""
+"""How long the dVRK stays silent about further refused commands (ArmIsReady)."""
 
 
 class Reporter:
     """Collects the events of one arm.
 
     Args:
-        speaker: What texts begin with: "PSM1", or "PSM1 SUJ" for setup joints.
+        speaker: The prefix of texts: "PSM1", or "PSM1 SUJ" for setup joints.
     """
 
     def __init__(self, speaker: str) -> None:
@@ -28,15 +28,15 @@ class Reporter:
         self._events.append(Event(topic, value))
 
     def status(self, text: str) -> None:
-        """Adds a status text; the speaker's name is put in front."""
+        """Adds a status text, prefixed with the speaker's name."""
         self._events.append(Event("status", f"{self.speaker}: {text}"))
 
     def warning(self, text: str) -> None:
-        """Adds a warning; the speaker's name is put in front."""
+        """Adds a warning, prefixed with the speaker's name."""
         self._events.append(Event("warning", f"{self.speaker}: {text}"))
 
     def error(self, text: str) -> None:
-        """Adds an error; the speaker's name is put in front."""
+        """Adds an error, prefixed with the speaker's name."""
         self._events.append(Event("error", f"{self.speaker}: {text}"))
 
     def refuse(self, command: str, now_s: float) -> None:
@@ -54,7 +54,7 @@ class Reporter:
         self._refused += 1
 
     def accepted(self) -> None:
-        """A command was accepted: the next refusal is told at once again."""
+        """A command was accepted: the next refusal is reported at once again."""
         self._refused = 0
         self._last_refusal_s = None
 

@@ -17,11 +17,11 @@ from dvrk_kinematics.simulation.control.reporter import Reporter
 __all__ = ["TipKinematics", "Which", "read_only"]
 
 Which: TypeAlias = Literal["measured", "setpoint"]
-"""Of which joints: those that are measured, or those that the PID was told."""
+"""Which joints: the measured ones, or the PID's set-points."""
 
 
 def read_only(values: Array) -> Array:
-    """The array, which nobody can write to any more."""
+    """The array itself, made read-only."""
     values.setflags(write=False)
     return values
 
@@ -30,11 +30,11 @@ class TipKinematics:
     """Kinematics of the tip, each part computed once while the joints do not change.
 
     Args:
-        mechanism: The chain, with what the arm carries now.
+        mechanism: The chain, with the present tool or endoscope.
         servo: Where the joints are.
         base: Where the arm's base is.
-        memo: Keeps what was computed.
-        report: Where errors and warnings of inverse kinematics go.
+        memo: Keeps computed results.
+        report: Collects errors and warnings of inverse kinematics.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class TipKinematics:
     def local_pose(self, which: Which) -> Array:
         """Tip in the arm's own base, shape (4, 4)."""
         if which == "setpoint" and self._servo.setpoint == self._servo.measured:
-            # A plant that follows exactly: the poses are one.
+            # A plant that follows exactly: both poses are the same.
             which = "measured"
         return self._memo.once(
             f"local_{which}",
@@ -83,7 +83,7 @@ class TipKinematics:
     def inverse(self, T: Array) -> Array | None:
         """Joints for a pose in the base frame's reference; errors and warnings if there are none.
 
-        The dVRK searches from where the arm is measured.
+        The dVRK searches from the arm's measured position.
         """
         local = T if self._base.T is IDENTITY else se3.inverse(self._base.T) @ T
         measured = self.q("measured")

@@ -1,4 +1,4 @@
-"""The kinds of simulated arms and what they carry: PSM, ECM, serial arms, setup joints."""
+"""The kinds of simulated arms and their attachments: PSM, ECM, serial arms, setup joints."""
 
 from dvrk_kinematics.simulation.kinds.ecm_manipulator import ENDOSCOPES, endoscope_tip
 from dvrk_kinematics.simulation.kinds.simulated_ecm import SimulatedEcm

@@ -81,7 +81,7 @@ class EcmManipulator:
         return J
 
     def inverse(self, T: Array, seed: Array, measured: Array) -> Inverse:
-        """Position exact, orientation as near as the shaft allows; see ``Manipulator``."""
+        """Position exact, orientation as close as the shaft allows; see ``Manipulator``."""
         limits = self._arm.limits
         solved = self._arm.inverse(T @ self._T_tip_inverse, seed=seed, policy="position_first")
         q = solved.q.copy()
@@ -91,7 +91,7 @@ class EcmManipulator:
                 "robManipulatorECM::InverseKinematics: goal is too far, out of reach for q[2]",
             )
         if float(q[_INSERTION]) + self._reach < 0.0:
-            # Above the remote centre. The dVRK turns the arm around, where the roll does not fit.
+            # Above the remote centre. The dVRK turns the arm around where the roll does not fit.
             return Inverse(None, f"robManipulator: position clamped to upper joint limit {_ROLL}")
         q[_INSERTION] = max(float(q[_INSERTION]), self._data.cannula_keep)
         for joint in reversed(range(len(q))):

@@ -18,20 +18,20 @@ __all__ = ["BareManipulator", "PsmManipulator"]
 _DAMPING = frozen(1e-3 * np.eye(6))
 _STEP_TOLERANCE = 1e-12
 _ITERATIONS = 200
-"""Damped least squares of the dVRK (robManipulator). It goes on for 1000 iterations, but what
-takes more than 200 (3 % of the poses outside the limits) would hold up the cycle for a tenth of a
-second; the closed form answers then."""
+"""Damped least squares of the dVRK (robManipulator). It runs for up to 1000 iterations, but poses
+that take more than 200 (3 % of those outside the limits) would hold up the cycle for a tenth of a
+second; we use the closed form for them."""
 _INSERTION, _ROLL = 2, 3
 _RCM_GUARD_M = 1e-3
-"""Goals nearer to the remote centre are refused."""
+"""Goals closer than this to the remote centre are refused."""
 
 
 class PsmManipulator:
     """A PSM with a tool.
 
-    Poses inside the joint limits are solved in closed form, near the seed. For poses outside, the
-    dVRK's own search is repeated, since what it ends with is then clipped joint by joint, and
-    which branch that is decides where the arm goes.
+    We solve poses inside the joint limits in closed form, near the seed. For poses outside, we
+    repeat the dVRK's own search, since its result is then clipped joint by joint, and the branch
+    that it finds decides where the arm goes.
 
     Args:
         tool: The tool.
@@ -77,7 +77,7 @@ class PsmManipulator:
         return Inverse(q)
 
     def _keep_past_cannula(self, q: Array, depth: float) -> None:
-        """Moves the shaft's end away from the remote centre, or at least no nearer."""
+        """Moves the shaft's end away from the remote centre, or at least no closer."""
         missing = self._data.cannula_keep - self.shaft_end(q)
         if missing <= 0.0:
             return
@@ -113,7 +113,7 @@ class PsmManipulator:
 
 
 class BareManipulator:
-    """A PSM whose tool was taken off: its tip is frame 3.
+    """A PSM without its tool: its tip is frame 3.
 
     Args:
         arm: The PSM with the tool it had.
@@ -124,7 +124,7 @@ class BareManipulator:
         self.joint_names = arm.joint_names
 
     def forward(self, q: Array) -> Array:
-        """Frame 3, whatever the joints beyond do."""
+        """Frame 3, whatever the joints beyond it do."""
         return chain_frame(self._arm.model, q[:3].tolist())
 
     def frame(self, q: Sequence[float]) -> Array:
@@ -152,12 +152,12 @@ class BareManipulator:
 
 
 def _refuse_near_rcm(T: Array) -> Inverse | None:
-    """What a PSM answers for a goal next to its remote centre; None if the goal is far enough."""
+    """A PSM's answer to a goal next to its remote centre; None if the goal is far enough."""
     if float(np.linalg.norm(T[:3, 3])) >= _RCM_GUARD_M:
         return None
     return Inverse(None, warning="InverseKinematics, can't solve IK too close to RCM")
 
 
 def _wrap(angle: float) -> float:
-    """Brings an angle into [-pi, pi], as the dVRK does with what its solver finds."""
+    """Wraps an angle into [-pi, pi], as the dVRK does with its solver's results."""
     return (angle + pi) % (2.0 * pi) - pi if abs(angle) > pi else angle

@@ -1,4 +1,4 @@
-"""The mechanism of a PSM: four discs that move what the tool makes of them."""
+"""The mechanism of a PSM: four discs that move the joints of its tool."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ JAW = 6
 """The jaw is the last of the seven driven joints."""
 _DISCS = ("disc_1", "disc_2", "disc_3", "disc_4")
 _DISC_LIMIT = radians(172.0)
-"""How far a disc turns while no tool says how far its joints do (rad)."""
+"""How far a disc turns while no tool defines the range of its joints (rad)."""
 
 
 class PsmMechanism(Mechanism):
     """Three joints of the arm and four discs.
 
     Args:
-        reference: Gives limits and rows of the arm itself, which are those with any tool.
+        reference: Provides limits and rows of the arm itself, which are the same with any tool.
         data: The controller's numbers.
 
     Attributes:
         tool: The tool whose coupling is used; None before the first one.
-        is_configured: Whether it is known which tool is there.
+        is_configured: Whether the present tool is known.
         is_engaged: Whether the discs hold a tool.
     """
 
@@ -44,7 +44,7 @@ class PsmMechanism(Mechanism):
                 reference.acceleration,
             ),
         )
-        # The discs, until a tool without its jaw takes their place.
+        # The discs, until a tool's joints without its jaw take their place.
         self.published_names = (*reference.arm.joint_names[:3], *_DISCS)
         self._data = data
         self.tool: Tool | None = None
@@ -59,7 +59,7 @@ class PsmMechanism(Mechanism):
         self.limits = MotorLimits(tool.lower, tool.upper, tool.velocity, tool.acceleration)
 
     def engage(self) -> None:
-        """Takes the tool into the chain: what moves is its joints, no longer the discs."""
+        """Adds the tool to the chain: its joints move now, no longer the discs."""
         self.is_engaged = True
         if self.tool is not None:
             self.published_names = self.tool.arm.joint_names
@@ -74,7 +74,7 @@ class PsmMechanism(Mechanism):
             self.manipulator = BareManipulator(self.tool.arm)
 
     def driven_names(self) -> tuple[str, ...]:
-        """Seven names, the last of which is the jaw's or that of the fourth disc."""
+        """Seven names, the last of which is that of the jaw or the fourth disc."""
         names = self.published_names
         return names if len(names) == JAW + 1 else (*names[:JAW], "jaw")
 
@@ -88,7 +88,7 @@ class PsmMechanism(Mechanism):
         return [*driven[:4], pitch, yaw, yaw, pitch]
 
     def driven(self, q: list[float]) -> list[float]:
-        """The driven joints, without jaw, for those of the chain."""
+        """The driven joints, without the jaw, for those of the chain."""
         if self.tool is None:
             return q
         if not self.tool.is_snake:
@@ -96,7 +96,7 @@ class PsmMechanism(Mechanism):
         return [*q[:4], q[4] + q[7], q[5] + q[6]]
 
     def filled(self, joints: list[float], rest: Sequence[float]) -> list[float]:
-        """Driven joints for published ones: eight are those of a snake."""
+        """Driven joints for published ones: eight belong to a snake."""
         driven = self.driven(joints) if len(joints) > JAW + 1 else joints
         return super().filled(driven, rest)
 
@@ -115,14 +115,14 @@ class PsmMechanism(Mechanism):
         return joints
 
     def is_past_cannula(self, measured: list[float]) -> bool:
-        """Whether the shaft's end is; without a tool nothing is in the way."""
+        """Whether the shaft's end is past it; without a tool nothing is in the way."""
         if not isinstance(self.manipulator, PsmManipulator):
             return True
         q = np.array(self.published(measured))
         return self.manipulator.shaft_end(q) >= self._data.cannula_switch
 
     def chain_error(self, count: int) -> str:
-        """Besides too many joints: those of a tool that is not known."""
+        """Also rejects the joints of an unknown tool, not only too many joints."""
         error = super().chain_error(count)
         if not error and count > self._data.arm_joints + 1 and not self.is_configured:
             # Here the dVRK dies: it reads beyond the end of its list of links.

@@ -20,14 +20,14 @@ _INSERTION = 2
 
 
 class SimulatedEcm(SimulatedArm):
-    """An ECM; one command beyond those of every arm.
+    """An ECM; it adds one command to those of every arm.
 
     Args:
         spec: Which arm, and its endoscope.
-        options: What holds for the whole system.
+        options: Options of the whole system.
 
     Raises:
-        UnknownName: There is no such endoscope.
+        UnknownName: The endoscope does not exist.
     """
 
     def __init__(self, spec: ArmSpec, options: SystemOptions) -> None:
@@ -45,7 +45,7 @@ class SimulatedEcm(SimulatedArm):
 
 
 class EcmMechanism(Mechanism):
-    """Four joints with a motor each, and an endoscope that can be exchanged.
+    """Four joints with a motor each, and an exchangeable endoscope.
 
     Args:
         arm: The ECM.
@@ -76,7 +76,7 @@ class EndoscopeAttachment(Attachment):
     Args:
         core: The parts of the arm.
         mechanism: Its mechanism, which changes with the endoscope.
-        endoscope: Type of the endoscope, told when the arm is homed.
+        endoscope: Type of the endoscope, reported when the arm is homed.
     """
 
     def __init__(self, core: ArmCore, mechanism: EcmMechanism, endoscope: str) -> None:
@@ -86,13 +86,13 @@ class EndoscopeAttachment(Attachment):
         self._untold: str | None = endoscope
 
     def on_homed(self) -> None:
-        """Tells the endoscope, once."""
+        """Reports the endoscope, once."""
         if self._untold is not None:
             self._report.event("endoscope_type", self._untold)
             self._untold = None
 
     def set_endoscope_type(self, text: str) -> None:
-        """Mounts another endoscope; one that does not exist changes nothing but endoscope_type."""
+        """Mounts another endoscope; one that does not exist changes only endoscope_type."""
         self._report.status(f'setting up for endoscope type "{text}"')
         if text not in ENDOSCOPES:
             self._report.error(f'endoscope type "{text}" is not supported')

@@ -36,7 +36,7 @@ class SimulatedJaw:
     # Readings.
 
     def freeze(self) -> None:
-        """Keeps what readings say from now on, because joints are not known any more."""
+        """Freezes the content of readings, because joints are no longer known."""
         self._last = (self.measured_js(), self.setpoint_js())
 
     def measured_js(self) -> JointReading:
@@ -63,7 +63,7 @@ class SimulatedJaw:
     # Commands.
 
     def servo_jp(self, position: Sequence[float]) -> None:
-        """Jaw set-point (rad) at once; in Cartesian space the last pose is solved again."""
+        """Sets the jaw (rad) at once; in Cartesian space the last pose is solved again."""
         value = self._value("jaw_servo_jp", position)
         if value is None:
             return

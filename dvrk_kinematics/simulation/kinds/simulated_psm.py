@@ -17,14 +17,14 @@ _DEFAULT_TOOL = "400006"
 
 
 class SimulatedPsm(SimulatedArm):
-    """A PSM; commands and readings beyond those of every arm.
+    """A PSM; it adds commands and readings to those of every arm.
 
     Args:
         spec: Which arm, and its tool.
-        options: What holds for the whole system.
+        options: Options of the whole system.
 
     Raises:
-        UnknownName: There is no such tool.
+        UnknownName: The tool does not exist.
         InvalidInput: The tool does not fit.
     """
 

@@ -1,7 +1,7 @@
-"""A simulated plain serial arm: joints, no tool that comes and goes, no cannula.
+"""A simulated plain serial arm: joints, no exchangeable tool, no cannula.
 
-Which arm it is, its home and its controller are data of its model. States, commands, texts and
-readings are those of every arm here, so that whoever drives a PSM can drive it.
+Its name, its home and its controller are data of its model. States, commands, texts and readings
+are those of every arm here, so a client that drives a PSM can drive it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SimulatedSerialArm(SimulatedArm):
 
     Args:
         spec: Which arm; it carries no tool.
-        options: What holds for the whole system.
+        options: Options of the whole system.
 
     Raises:
         ModelError: Its model describes no controller.
@@ -40,7 +40,7 @@ class SimulatedSerialArm(SimulatedArm):
 
 
 class SerialManipulator:
-    """Kinematics of a plain serial arm; only poses that it can have are solved.
+    """Kinematics of a plain serial arm; it solves only reachable poses.
 
     Args:
         arm: The arm.
@@ -65,7 +65,7 @@ class SerialManipulator:
         return self._arm.jacobian(q)
 
     def inverse(self, T: Array, seed: Array, measured: Array) -> Inverse:
-        """Joint positions inside the limits, or the reason why there are none."""
+        """Joint positions inside the limits, or why there are none."""
         solved = self._arm.inverse(T, seed=seed)
         if solved.ok:
             return Inverse(solved.q.copy())

@@ -1,4 +1,4 @@
-"""Simulated setup joints: what carries an arm and gives it its base frame."""
+"""Simulated setup joints, which carry an arm and define its base frame."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SimulatedSuj:
     Args:
         name: Name of the arm it carries ("PSM1"); its topics are under ``SUJ/<name>``.
         joints: Where its joints start (m, rad), shape (6,).
-        command_all: Passes a state command on to the setup joints of all arms.
+        command_all: Forwards a state command to the setup joints of all arms.
 
     Attributes:
         name: Name of the arm it carries.
@@ -89,7 +89,7 @@ class SimulatedSuj:
         return [event for event in self._report.take() if event.topic != "desired_state"]
 
     def step(self) -> None:
-        """One cycle: at most one transition."""
+        """Runs one cycle: at most one transition."""
         sub_state = self._states.sub_state
         if sub_state is SubState.DISABLED and self._states.desired is not SubState.DISABLED:
             self._enter(SubState.POWERING, State.DISABLED, True)
@@ -101,11 +101,11 @@ class SimulatedSuj:
         self._states.entered()
 
     def state_command(self, word: str) -> None:
-        """As of an arm, but it acts on the setup joints of all arms."""
+        """Like an arm's command, but it acts on the setup joints of all arms."""
         self._command_all(word)
 
     def obey(self, word: str) -> None:
-        """Acts on a state command by itself."""
+        """Acts on a state command on its own."""
         if not self._states.accepts(word):
             return
         if word in ("enable", "home"):
@@ -122,7 +122,7 @@ class SimulatedSuj:
         self._set("servo_jp", position)
 
     def move_jp(self, position: Sequence[float]) -> None:
-        """As ``servo_jp``: setup joints have no motors, a simulated move is a jump."""
+        """Like ``servo_jp``: setup joints have no motors, so a simulated move is a jump."""
         self._set("move_jp", position)
 
     def _set(self, command: str, position: Sequence[float]) -> None:
@@ -142,7 +142,7 @@ class SimulatedSuj:
 
     @property
     def measured_js(self) -> JointReading:
-        """Six positions, no velocity and effort."""
+        """Six positions, no velocity and no effort."""
         return JointReading(self.joint_names, self._joints, _EMPTY, _EMPTY, True)
 
     @property
@@ -156,7 +156,7 @@ class SimulatedSuj:
         return PoseReading(self.T_cart_base, CART, True)
 
     def refer(self, reading: PoseReading) -> None:
-        """Says where the arm's base is in the tip of the reference arm."""
+        """Sets where the arm's base is in the tip of the reference arm."""
         self._in_reference = reading
 
     def warn(self, text: str) -> None:

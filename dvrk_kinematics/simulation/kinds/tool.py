@@ -1,4 +1,4 @@
-"""Tools as the dVRK names them, and what they do to the joints of a PSM."""
+"""Tools as the dVRK names them, and their effect on the joints of a PSM."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _DESCRIPTIONS = {
     "MARYLAND_DISSECTOR": "5mm Maryland Dissector",
     "LRG_SUTURECUT_NEEDLE_DRIVER": "Large Suturecut Needle Driver",
 }
-"""Descriptions in that list which are not just the name in small letters."""
+"""Descriptions in that list that are not just the name in lower case."""
 
 _SNAKE_JOINTS = 8
-"""A snake has two pitch and two yaw joints more; the controller drives their sums."""
+"""A snake has two more pitch and two more yaw joints; the controller drives their sums."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,9 +43,9 @@ class Tool:
     The controller drives seven joints: the arm's three, roll, wrist pitch, wrist yaw and jaw.
 
     Attributes:
-        type_text: What tool_type says: "LARGE_NEEDLE_DRIVER:400006[..]".
-        file: Name of the dVRK's file of it, for texts.
-        description: What status texts say about it.
+        type_text: Value of tool_type: "LARGE_NEEDLE_DRIVER:400006[..]".
+        file: Name of the dVRK's file for it, for texts.
+        description: Its description in status texts.
         arm: Kinematics of the PSM with it.
         lower: Smallest positions of the seven joints (rad, m).
         upper: Largest positions.
@@ -70,10 +70,10 @@ class Tool:
 
 
 def find_tool(text: str, generation: str) -> Tool | None:
-    """The tool that set_tool_type means: NAME:MODEL, with or without a version in brackets.
+    """Find the tool of a set_tool_type text: NAME:MODEL, with or without a version in brackets.
 
     Returns:
-        None if the dVRK would not know it on an arm of that generation.
+        The tool; None if the dVRK would not know it on an arm of that generation.
     """
     name, bracket, version = text.partition("[")
     if bracket and not version.endswith("]"):
@@ -91,11 +91,11 @@ def find_tool(text: str, generation: str) -> Tool | None:
 
 @lru_cache(maxsize=64)
 def load_tool(name: str, generation: str) -> Tool:
-    """A tool by number or name.
+    """Load a tool by number or name.
 
     Raises:
-        UnknownName: There is no such instrument.
-        InvalidInput: It is made for another generation, or it cannot be driven by four discs.
+        UnknownName: The instrument does not exist.
+        InvalidInput: It is made for another generation, or four discs cannot drive it.
     """
     arm = load_arm("PSM", instrument=name, generation=generation, zero="controller")
     instrument = arm.model.instrument

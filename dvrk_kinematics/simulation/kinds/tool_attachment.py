@@ -1,4 +1,4 @@
-"""The tool of a PSM: how it comes and goes, and what the discs become with it."""
+"""The tool of a PSM: mounting, removal, and what the discs drive with it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ToolAttachment(Attachment):
         self._adapter_is_engaged = False
 
     def on_homed(self) -> None:
-        """Tells the tool that is configured."""
+        """Reports the configured tool."""
         if self._detection is ToolDetection.FIXED:
             self._mount_fixed()
 
@@ -79,11 +79,11 @@ class ToolAttachment(Attachment):
     def change(self, text: str) -> bool:
         """Mounts another tool: NAME:MODEL, with or without a version in brackets.
 
-        tool_type is told where a tool is there and was not known; not when one that is known is
-        replaced by another, and not before a tool is there.
+        It reports tool_type if a tool is present and was unknown; not when another tool replaces
+        a known one, and not before a tool is present.
 
         Returns:
-            Whether the number of joints has changed under the feet of the controller.
+            Whether the number of joints has changed while the controller runs.
         """
         self._report.status(f'setting up for tool type "{text}"')
         tool = find_tool(text, self._generation)
@@ -94,7 +94,7 @@ class ToolAttachment(Attachment):
         mechanism = self._mechanism
         before = mechanism.tool if mechanism.is_configured else None
         if self._controller.move is not None:
-            # Its goal is in the joints of the tool that goes.
+            # Its goal is in the joints of the old tool.
             self._controller.end_move(False)
         self._configure(tool, "for")
         self._tell(self._is_present, configured=True)
@@ -108,7 +108,7 @@ class ToolAttachment(Attachment):
         elif self._detection is ToolDetection.FIXED:
             self._mount_fixed()
         else:
-            # Whoever puts a tool on has to say which.
+            # A client that puts a tool on has to name it.
             self._tell(present=True, configured=False)
             if self._readiness.joints:
                 self._request()
@@ -119,7 +119,7 @@ class ToolAttachment(Attachment):
             self.show(True)
 
     def _configure(self, tool: Tool, how: str) -> None:
-        """Takes the kinematics of a tool: the discs stay, the joints are what they mean for it."""
+        """Takes over a tool's kinematics: the discs stay, and determine its joints."""
         self._report.status(f'using tool file "{tool.file}" {how}: {tool.description}')
         mechanism = self._mechanism
         if tool is not mechanism.tool:
@@ -130,7 +130,7 @@ class ToolAttachment(Attachment):
         self._memo.forget()
 
     def _tell(self, present: bool, configured: bool) -> None:
-        """Tells what changes: whether a tool is there, and whether it is known which."""
+        """Reports changes: whether a tool is present, and whether it is known."""
         mechanism = self._mechanism
         if (present, configured) == (self._is_present, mechanism.is_configured):
             return

@@ -1,4 +1,4 @@
-"""Joints that follow their set-points by themselves, without masses and forces."""
+"""Joints that follow their set-points on their own, without masses and forces."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["KinematicPlant"]
 
 
 class KinematicPlant:
-    """Joints that follow their set-points: at once, or with the lag of a first order servo.
+    """Joints that follow their set-points: at once, or with the lag of a first-order servo.
 
     Args:
-        lag_s: Time constant of the lag (s); 0 follows exactly, as the dVRK's own simulation.
+        lag_s: Time constant of the lag (s); 0 follows exactly, like the dVRK's own simulation.
     """
 
     def __init__(self, lag_s: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""What a controller's set-points drive: the mechanics behind a small Protocol."""
+"""The mechanics that a controller's set-points drive, behind a small Protocol."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Plant(Protocol):
     """
 
     def reset(self, position: Sequence[float]) -> None:
-        """Puts the joints somewhere at rest, also when a new tool changes their number."""
+        """Puts the joints somewhere at rest, even when a new tool changes their number."""
 
     def step(self, setpoint: Sequence[float], dt: float) -> tuple[list[float], list[float]]:
         """Lets time pass.
 
         Args:
-            setpoint: What the controller wants (rad, m).
+            setpoint: The controller's set-points (rad, m).
             dt: How long (s), 0 or more.
 
         Returns:

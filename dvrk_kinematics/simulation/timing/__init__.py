@@ -1,4 +1,4 @@
-"""When the dVRK's threads make, stamp and send data, with their stalls and late moments."""
+"""When the dVRK's threads make, stamp and send data, with their stalls and delays."""
 
 from dvrk_kinematics.simulation.timing.arm_thread import ArmThread
 from dvrk_kinematics.simulation.timing.clock_readings import ClockReadings

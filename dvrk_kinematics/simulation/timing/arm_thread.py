@@ -1,8 +1,8 @@
 """When the arms' own thread made the newest datum, beside a publisher that runs at its own rate.
 
-The dVRK's arms run in a thread of some 1.3 kHz; another thread publishes the newest datum at its
-own rate and does not ask whether it is new. Now and then the arms' thread is not scheduled for
-some milliseconds, and one datum is published twice or more.
+The dVRK's arms run in a thread at some 1.3 kHz; another thread publishes the newest datum at its
+own rate and does not check whether it is new. Now and then the arms' thread is not scheduled for
+some milliseconds, and the same datum is published twice or more.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 __all__ = ["ArmThread"]
 
 _PERIOD_NS = 750_000
-"""Of the arms' thread: 0.73 to 0.80 ms were recorded."""
+"""Period of the arms' thread: 0.73 to 0.80 ms were recorded."""
 
 _STALL_MEAN_NS = 5e6
 _LONGEST_STALL_NS = 27_500_000
-"""Stalls follow an exponential law, cut off: one datum is in up to 6 messages 5 ms apart, as
+"""Stalls follow a truncated exponential law: one datum is in up to 6 messages 5 ms apart, as
 recorded."""
 
 
@@ -24,9 +24,9 @@ class ArmThread:
     """The times of the data that a thread makes: each period, with stalls.
 
     Args:
-        random: Where the stalls come from.
-        stalls_per_s: How often the thread stalls; 0 for never. Two a second make 0.15 to 0.28 % of
-            the stamps of a publisher at 200 Hz not increase, as recorded.
+        random: Source of the stalls.
+        stalls_per_s: How often the thread stalls; 0 for never. With two a second, 0.15 to 0.28 %
+            of the stamps of a publisher at 200 Hz do not increase, as recorded.
     """
 
     def __init__(self, random: np.random.Generator, stalls_per_s: float) -> None:
@@ -39,7 +39,7 @@ class ArmThread:
         """When the newest datum was made.
 
         Args:
-            now_ns: A monotonic time (ns); that of the last call or later.
+            now_ns: A monotonic time (ns), not before that of the last call.
 
         Returns:
             At most ``now_ns``, and never earlier than at the last call (ns, same clock).

@@ -1,7 +1,7 @@
-"""What two readings of clocks do to a stamp.
+"""The effect of two clock readings on a stamp.
 
-A stamp of the dVRK is *now* less the age of the datum, read from two clocks one after the other.
-So two messages of one datum have stamps that differ by what passed between the readings, and the
+A stamp of the dVRK is *now* minus the age of the datum, read from two clocks one after the other.
+So the stamps of two messages with the same datum differ by the time between the readings, and the
 later message can have the earlier stamp.
 """
 
@@ -15,8 +15,8 @@ _MEDIAN_NS = 150.0
 _SPREAD = 1.6
 _LONGEST_NS = 15_000
 _GRAIN_NS = 10
-"""Recorded between two stamps of one datum: 0 to 15 us, half of them below 0.3 us, in grains of
-10 ns."""
+"""Recorded differences of two stamps of one datum: 0 to 15 us, half of them below 0.3 us, in steps
+of 10 ns."""
 
 _BLOCK = 4096
 
@@ -25,7 +25,7 @@ class ClockReadings:
     """The errors of stamps, one after the other.
 
     Args:
-        random: Where they come from.
+        random: Their source.
     """
 
     def __init__(self, random: np.random.Generator) -> None:

@@ -1,7 +1,7 @@
-"""A publisher that a loaded machine does not let run: gaps, bursts and pauses.
+"""A publisher that a loaded machine keeps from running: gaps, bursts and pauses.
 
-The gaps are those with which the messages of a loaded dvrk_system arrived at ``-p 0.005``, as
-recorded: five a second are longer than 10 ms, half of these than 15 ms, one in a hundred than
+The gaps are those between the messages of a loaded dvrk_system at ``-p 0.005``, as recorded: five
+a second are longer than 10 ms, half of these are longer than 15 ms, one in a hundred longer than
 57 ms. Most of them end with the messages of the gap in one burst; after one in five there are
 none, since the publisher itself had paused.
 """
@@ -16,16 +16,16 @@ __all__ = ["LatePublisher", "Lateness"]
 
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _GAPS_S = (0.0100, 0.0104, 0.0115, 0.0150, 0.0215, 0.0320, 0.0395, 0.0570)
-"""Gaps at these shares of all gaps above 10 ms; the last is the longest, which is chosen."""
+"""Gaps at these quantiles of all gaps above 10 ms; the last is the longest, which can be set."""
 
 _PAUSES = 0.2
 
 _RUNS_NS = 1e7
-"""It runs at least so long between two gaps, which else would be one."""
+"""It runs at least this long between two gaps, which would otherwise be one."""
 
 
 class Lateness(Enum):
-    """What becomes of a message."""
+    """The fate of a message."""
 
     SENT = "sent"
     HELD = "held"
@@ -38,12 +38,12 @@ class LatePublisher:
     """When a publisher runs.
 
     Args:
-        random: Where the gaps come from.
-        gaps_per_s: How often it does not run for more than 10 ms; 5.3 were recorded. At most 100.
+        random: Source of the gaps.
+        gaps_per_s: How often it pauses for more than 10 ms; 5.3 were recorded. At most 100.
         longest_s: The longest gap (s); 0.12 was recorded. Longer ones are cut.
 
     Attributes:
-        until_ns: When the gap that was told last ends (ns).
+        until_ns: When the last reported gap ends (ns).
     """
 
     def __init__(self, random: np.random.Generator, gaps_per_s: float, longest_s: float) -> None:
@@ -56,10 +56,10 @@ class LatePublisher:
         self._from = self._gap_ns = self.until_ns = 0
 
     def at(self, now_ns: int) -> Lateness:
-        """What becomes of a message that is made now.
+        """The fate of a message made now.
 
         Args:
-            now_ns: A monotonic time (ns); that of the last call or later.
+            now_ns: A monotonic time (ns), not before that of the last call.
         """
         if self._sent_ns is None:
             self._sent_ns = now_ns
